@@ -1,0 +1,42 @@
+package store
+
+import "fmt"
+
+// Check gives an error that wraps [ErrInvalid] where a write contradicts itself. Every driver asks it first, so that
+// all of them refuse the same.
+func (w *Write) Check() error {
+	switch {
+	case w.Key == "":
+		return fmt.Errorf("%w: key is empty, want an intent", ErrInvalid)
+	case w.Data == nil && w.Expect == 0:
+		return fmt.Errorf("%w: data of %s is nil, which removes a record, so expect must be its version, not 0", ErrInvalid, w.Key)
+	case w.Data == nil && len(w.Entries) > 0:
+		return fmt.Errorf("%w: data of %s is nil, which removes the record, but there are %d entries", ErrInvalid, w.Key, len(w.Entries))
+	}
+	due := false
+	for i := range w.Entries {
+		e := &w.Entries[i]
+		switch e.Index {
+		case Due:
+			if e.ID != "" {
+				return fmt.Errorf("%w: entries[%d] of %s: an entry of %q has no id, got %q", ErrInvalid, i, w.Key, e.Index, e.ID)
+			}
+			if due {
+				return fmt.Errorf("%w: entries[%d] of %s: a second entry of %q, a record has at most one", ErrInvalid, i, w.Key, e.Index)
+			}
+			due = true
+		case Holds, Doubts:
+			if e.ID == "" {
+				return fmt.Errorf("%w: entries[%d] of %s: an entry of %q needs an id", ErrInvalid, i, w.Key, e.Index)
+			}
+			for j := range i {
+				if w.Entries[j].Index == e.Index && w.Entries[j].ID == e.ID {
+					return fmt.Errorf("%w: entries[%d] of %s: id %q stands twice in %q", ErrInvalid, i, w.Key, e.ID, e.Index)
+				}
+			}
+		default:
+			return fmt.Errorf("%w: entries[%d] of %s: index %q, want %q, %q or %q", ErrInvalid, i, w.Key, e.Index, Holds, Doubts, Due)
+		}
+	}
+	return nil
+}
