@@ -1,0 +1,99 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+const wantHeader = `a header's name, such as "stripe-account"`
+
+// headerNames reads a list of header names, in lower case. check says what is wrong with one; empty: nothing.
+func headerNames(f field, check func(string) string) []string {
+	var names []string
+	for _, it := range f.items("a list, each item " + wantHeader) {
+		name := headerName(it, check)
+		switch {
+		case name == "":
+		case slices.Contains(names, name):
+			it.wrong("is in this list twice; give it once")
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func headerName(f field, check func(string) string) string {
+	text, ok := f.text(wantHeader)
+	if !ok {
+		return ""
+	}
+	if !token(text) {
+		f.wrong("is not the name of a header (RFC 9110 section 5.1); use " + wantHeader)
+		return ""
+	}
+	name := lower(text)
+	if check != nil {
+		if detail := check(name); detail != "" {
+			f.wrong(detail)
+			return ""
+		}
+	}
+	return name
+}
+
+// token reports whether a text is a token (RFC 9110 section 5.6.2).
+func token(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return text != ""
+}
+
+// lower folds ASCII letters only: what is not ASCII must not become ASCII.
+func lower(text string) string {
+	return strings.Map(func(c rune) rune {
+		if 'A' <= c && c <= 'Z' {
+			return c + 'a' - 'A'
+		}
+		return c
+	}, text)
+}
+
+// connectionHeaders belong to one connection (RFC 9110 section 7.6.1), or frame the message.
+func connectionHeader(name string) bool {
+	switch name {
+	case "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer",
+		"transfer-encoding", "upgrade", "content-length":
+		return true
+	}
+	return false
+}
+
+// neverStored says why a rule cannot keep a header of the reply.
+func neverStored(name string) string {
+	switch {
+	case connectionHeader(name):
+		return "belongs to one connection and is never stored; leave it out"
+	case strings.HasPrefix(name, "x-envoy-"), strings.HasPrefix(name, "x-idem-"):
+		return "is written by the proxy itself and is never stored; leave it out"
+	}
+	return ""
+}
+
+// neverSent says why a header cannot carry the provider's key.
+func neverSent(name string) string {
+	switch {
+	case connectionHeader(name), name == "host", name == "content-type", name == "authorization", name == "cookie",
+		name == "accept-encoding":
+		return `has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`
+	case strings.HasPrefix(name, "x-envoy-"), strings.HasPrefix(name, "x-idem-"):
+		return "is never passed on to the tool; use another header, such as \"idempotency-key\""
+	}
+	return ""
+}
