@@ -1,0 +1,58 @@
+package envoytest
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// What make builds and brings, from the repository's root.
+const (
+	wasmFile    = "bin/idem.wasm"
+	ledgerdFile = "bin/ledgerd"
+	envoyFile   = ".tools/bin/envoy"
+	configFile  = "envoy/demo.yaml"
+)
+
+// targets names the make target that brings each file.
+var targets = map[string]string{
+	wasmFile:    "make build",
+	ledgerdFile: "make build",
+	envoyFile:   "make tools",
+	configFile:  "git checkout " + configFile,
+}
+
+// root is the repository's root: the nearest folder upwards that has a go.mod.
+var root = sync.OnceValues(func() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", os.ErrNotExist
+		}
+		dir = up
+	}
+	return "", err
+})
+
+// Artifact gives the absolute path of a file of the repository, named from its root, and fails the test with the
+// target to run where it is missing.
+func Artifact(t TB, file string) string {
+	t.Helper()
+	dir, err := root()
+	if err != nil {
+		t.Fatalf("no go.mod in this folder or above it: run the tests inside the repository (%v)", err)
+	}
+	path := filepath.Join(dir, file)
+	if _, err := os.Stat(path); err != nil {
+		target := targets[file]
+		if target == "" {
+			target = "git checkout " + file
+		}
+		t.Fatalf("%s is missing: run `%s`", file, target)
+	}
+	return path
+}

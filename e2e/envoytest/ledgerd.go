@@ -1,0 +1,95 @@
+package envoytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+)
+
+// Ledgerd is a ledgerd process with a data directory and addresses that outlive it.
+type Ledgerd struct {
+	Address string // of the data API, ip:port
+	Admin   string // of the admin API, ip:port
+	Dir     string // its data
+
+	process *process
+	args    []string
+	logFile string
+}
+
+// StartLedgerd starts ledgerd on a data directory (empty: a new one) with free ports and waits until it is ready.
+// Further arguments go to `ledgerd serve`.
+func StartLedgerd(t TB, dir string, args ...string) *Ledgerd {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	l := &Ledgerd{Address: FreeAddress(t), Admin: FreeAddress(t), Dir: dir, args: args}
+	l.logFile = filepath.Join(t.TempDir(), "ledgerd.log")
+	l.Start(t)
+	return l
+}
+
+// Start starts a ledgerd that was stopped or killed again, on the same data and addresses, and waits until it is
+// ready.
+func (l *Ledgerd) Start(t TB) {
+	t.Helper()
+	args := append([]string{
+		"serve", "--listen", l.Address, "--admin-listen", l.Admin, "--data-dir", l.Dir,
+	}, l.args...)
+	l.process = start(t, "ledgerd", l.logFile, nil, Artifact(t, ledgerdFile), args...)
+	if err := poll(t.Context(), patience, func() bool { return l.Ready() || !l.process.running() }); err != nil {
+		t.Fatalf("ledgerd is not ready after %v", patience)
+	}
+	if !l.process.running() {
+		t.Fatalf("ledgerd ended while it started: %v", l.process.err)
+	}
+}
+
+// Ready says whether ledgerd answers and its store writes.
+func (l *Ledgerd) Ready() bool {
+	response, err := http.Get("http://" + l.Admin + "/readyz")
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// Kill9 ends ledgerd as a crash does.
+func (l *Ledgerd) Kill9(t TB) {
+	t.Helper()
+	l.process.kill(t)
+}
+
+// Stop asks ledgerd to end and waits for it.
+func (l *Ledgerd) Stop(t TB) {
+	t.Helper()
+	if err := l.process.stop(t); err != nil {
+		t.Errorf("ledgerd ended with %v", err)
+	}
+}
+
+// PID is the process's id, for looking at what it uses.
+func (l *Ledgerd) PID() int { return l.process.cmd.Process.Pid }
+
+// Post sends JSON to the admin API and gives the status and the reply.
+func (l *Ledgerd) Post(t TB, path string, body any) (status int, reply []byte) {
+	t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	response, err := http.Post("http://"+l.Admin+path, "application/json", bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("POST %s: %v", path, err)
+	}
+	defer response.Body.Close()
+	reply, err = io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("POST %s: %v", path, err)
+	}
+	return response.StatusCode, reply
+}

@@ -1,0 +1,223 @@
+package envoytest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Behaviour is what the tool does with a call. A number is a status to answer with at once.
+type Behaviour string
+
+// The behaviours.
+const (
+	OK        Behaviour = "ok"         // 200 at once
+	Slow      Behaviour = "slow"       // 200 after SlowFor
+	Slow500   Behaviour = "slow_500"   // 500 after SlowFor
+	SlowReset Behaviour = "slow_reset" // breaks the connection after SlowFor
+	Reset     Behaviour = "reset"      // takes the request and breaks the connection
+	Cut       Behaviour = "cut"        // breaks the connection in the middle of the reply's body
+	Timeout   Behaviour = "timeout"    // takes the request and never answers
+)
+
+// SlowFor is how long a slow tool takes.
+const SlowFor = 2 * time.Second
+
+// BehaviourHeader is a request header that says how the tool behaves for this call, if it gets there.
+const BehaviourHeader = "tool-behaviour"
+
+// Received is one request that reached the tool.
+type Received struct {
+	Method, Path string
+	Header       http.Header
+	Body         []byte
+}
+
+// Tool is an HTTP server that stands for the guarded endpoint and remembers each request that reached it. A success
+// carries a number that no other has (`{"refund_id":"rf-7"}`, `location: /refunds/rf-7`), so that two callers have the
+// same reply only if one execution made it.
+type Tool struct {
+	Address string
+
+	mu       sync.Mutex
+	usual    Behaviour
+	gate     chan struct{} // calls wait until it is closed; nil: they do not
+	received []Received
+	server   *http.Server
+	ended    context.Context // done when the test ends
+}
+
+// StartTool starts a tool that answers 200. It stops when the test ends.
+func StartTool(t TB) *Tool {
+	t.Helper()
+	ended, end := context.WithCancel(context.Background())
+	tool := &Tool{Address: FreeAddress(t), usual: OK, ended: ended}
+	tool.Accept(t)
+	t.Cleanup(func() {
+		end()
+		tool.Refuse()
+	})
+	return tool
+}
+
+// Behave sets how the tool behaves for the calls to come, where a call's header does not say.
+func (tool *Tool) Behave(b Behaviour) {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	tool.usual = b
+}
+
+// Hold makes the calls to come stay in the tool, counted, until release is called.
+func (tool *Tool) Hold() (release func()) {
+	gate := make(chan struct{})
+	tool.mu.Lock()
+	tool.gate = gate
+	tool.mu.Unlock()
+	return sync.OnceFunc(func() {
+		tool.mu.Lock()
+		defer tool.mu.Unlock()
+		close(gate)
+		tool.gate = nil
+	})
+}
+
+// Refuse makes the tool refuse connections and breaks those it has, until Accept.
+func (tool *Tool) Refuse() {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	if tool.server != nil {
+		tool.server.Close()
+		tool.server = nil
+	}
+}
+
+// Accept takes connections again.
+func (tool *Tool) Accept(t TB) {
+	t.Helper()
+	l, err := net.Listen("tcp", tool.Address)
+	if err != nil {
+		t.Fatalf("tool: %v", err)
+	}
+	server := &http.Server{Handler: tool, ReadHeaderTimeout: patience}
+	tool.mu.Lock()
+	tool.server = server
+	tool.mu.Unlock()
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("tool: %v", err)
+		}
+	}()
+}
+
+// Calls gives every request that reached the tool, in the order of arrival.
+func (tool *Tool) Calls() []Received {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	return append([]Received(nil), tool.received...)
+}
+
+// Count says how many requests reached the tool.
+func (tool *Tool) Count() int {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	return len(tool.received)
+}
+
+// CountBy counts the requests that reached the tool by a key of the test's choice.
+func (tool *Tool) CountBy(key func(Received) string) map[string]int {
+	counts := map[string]int{}
+	for _, call := range tool.Calls() {
+		counts[key(call)]++
+	}
+	return counts
+}
+
+// AwaitCount waits until that many requests have reached the tool.
+func (tool *Tool) AwaitCount(t TB, n int) {
+	t.Helper()
+	Until(t, 0, strconv.Itoa(n)+" calls to reach the tool", func() bool { return tool.Count() >= n })
+}
+
+// ServeHTTP is one call of the tool.
+func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the caller broke off: it has not been called
+	}
+	tool.mu.Lock()
+	tool.received = append(tool.received, Received{r.Method, r.URL.RequestURI(), r.Header.Clone(), body})
+	id := "rf-" + strconv.Itoa(len(tool.received))
+	behaviour, gate := tool.usual, tool.gate
+	tool.mu.Unlock()
+	if b := r.Header.Get(BehaviourHeader); b != "" {
+		behaviour = Behaviour(b)
+	}
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-tool.ended.Done():
+		}
+	}
+	if then, slow := strings.CutPrefix(string(behaviour), "slow"); slow {
+		select {
+		case <-time.After(SlowFor):
+		case <-tool.ended.Done():
+		}
+		behaviour = Behaviour(strings.TrimPrefix(then, "_"))
+	}
+	switch behaviour {
+	case OK, "":
+		tool.answer(w, http.StatusOK, id)
+	case Reset:
+		breakConnection(w)
+	case Cut:
+		w.Header().Set("content-length", "1000")
+		io.WriteString(w, `{"refund_id":`)
+		http.NewResponseController(w).Flush()
+		breakConnection(w)
+	case Timeout:
+		select {
+		case <-r.Context().Done():
+		case <-tool.ended.Done():
+		}
+	default:
+		status, err := strconv.Atoi(string(behaviour))
+		if err != nil {
+			http.Error(w, "unknown behaviour "+string(behaviour), http.StatusNotImplemented)
+			return
+		}
+		tool.answer(w, status, id)
+	}
+}
+
+func (tool *Tool) answer(w http.ResponseWriter, status int, id string) {
+	h := w.Header()
+	h.Set("content-type", "application/json")
+	if status >= http.StatusBadRequest {
+		w.WriteHeader(status)
+		io.WriteString(w, `{"error":"the tool failed","call":"`+id+`"}`)
+		return
+	}
+	h.Set("location", "/refunds/"+id)
+	h.Set("etag", `"`+id+`"`)
+	w.WriteHeader(status)
+	io.WriteString(w, `{"refund_id":"`+id+`"}`)
+}
+
+// breakConnection ends the connection with a reset, as a crash of the tool does.
+func breakConnection(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0)
+	}
+	conn.Close()
+}
