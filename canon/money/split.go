@@ -1,0 +1,126 @@
+package money
+
+// span is a part of a folded text.
+type span struct{ from, to int }
+
+// parts are the parts of a folded text of money.
+type parts struct {
+	before, number, after span
+	minus                 bool // one minus, or parentheses
+	dashed                bool // a minus stands right before the number
+}
+
+// split finds the parts. False where the text does not have them.
+//
+// A minus may stand first, before the number or right behind it, and parentheses around the number alone or around all
+// of it; but one of these only.
+func (f *folded) split() (parts, bool) {
+	var p parts
+	minuses := 0
+	if f.eat('-') {
+		minuses++
+		f.eat(' ')
+	}
+	around := f.eat('(')
+	p.before = f.unit()
+	f.eat(' ')
+	inside := p.before.to > p.before.from && f.eat('(')
+	if around && inside {
+		return p, false
+	}
+	if around || inside {
+		minuses++
+	}
+	if f.eat('-') {
+		p.dashed = true
+		minuses++
+	}
+	p.number = f.number()
+	if p.number.from == p.number.to {
+		return p, false
+	}
+	if f.eat('-') {
+		minuses++
+		if next := f.next(); next != 0 && next != ' ' && next != ')' {
+			return p, false // 12-USD: a hyphen
+		}
+	}
+	closed := (around || inside) && f.eat(')')
+	if inside && !closed {
+		return p, false
+	}
+	f.eat(' ')
+	p.after = f.unit()
+	if around && !closed && !f.eat(')') {
+		return p, false
+	}
+	p.minus = minuses == 1
+	return p, f.place == f.size && minuses <= 1
+}
+
+// identifier reports whether a number with nothing but a code is written as article numbers are and money is not:
+// PEN-12, TOP 007.
+func (f *folded) identifier(p parts) bool {
+	number := f.bytes(p.number)
+	if len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
+		return true
+	}
+	touching := p.dashed && p.before.to == p.number.from-1 && p.before.to > p.before.from
+	for _, c := range number {
+		touching = touching && isDigit(c)
+	}
+	return touching
+}
+
+// next is the byte that is read next, or 0 at the end.
+func (f *folded) next() byte {
+	if f.place == f.size {
+		return 0
+	}
+	return f.text[f.place]
+}
+
+// eat reads c if it comes next.
+func (f *folded) eat(c byte) bool {
+	if f.next() != c {
+		return false
+	}
+	f.place++
+	return true
+}
+
+// unit reads what could be a unit and a code: everything up to a space before something else.
+func (f *folded) unit() span {
+	s := span{f.place, f.place}
+	for i := f.place; i < f.size && (isUnit(f.text[i]) || f.text[i] == ' '); i++ {
+		if f.text[i] != ' ' {
+			s.to = i + 1
+		}
+	}
+	if s.to > s.from {
+		f.place = s.to
+	}
+	return s
+}
+
+// number reads digits with single separators between them.
+func (f *folded) number() span {
+	s := span{f.place, f.place}
+	for i := f.place; i < f.size; i++ {
+		c := f.text[i]
+		if isDigit(c) {
+			s.to = i + 1
+		} else if kinds[c] != separator || s.to != i || i == s.from {
+			break
+		}
+	}
+	f.place = s.to
+	return s
+}
+
+func (f *folded) bytes(s span) []byte { return f.text[s.from:s.to] }
+
+// written is where a part that is not empty stood in the text as written: from its first byte to behind its last.
+func (f *folded) written(s span) (from, to int) {
+	return int(f.from[s.from]), int(f.from[s.to-1]) + 1
+}
