@@ -1,0 +1,224 @@
+package intent
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// arrive decides what a call gets. What concerns its attempt comes first, then whether its fingerprint is decided in
+// another record, then the table.
+func (s *step) arrive(a Arrive) Verdict {
+	if !a.NotAfter.IsZero() && s.now.After(a.NotAfter) {
+		return Verdict{Kind: Late}
+	}
+	if v, known := s.repeated(a); known {
+		return v
+	}
+	if v, moved := s.moved(a); moved {
+		return v
+	}
+	return s.decide(a)
+}
+
+// repeated answers an arrival whose attempt is known. The same live attempt gets the same grant, so a lost answer costs
+// nothing; an ended one is never granted again.
+func (s *step) repeated(a Arrive) (Verdict, bool) {
+	if i := s.rec.byAttempt(a.Attempt); i >= 0 {
+		switch r := &s.rec.Rows[i]; {
+		case r.Fingerprint != a.Fingerprint:
+			return Verdict{Kind: Over, Attempt: a.Attempt, Why: "the attempt belongs to another fingerprint"}, true
+		case r.State.live():
+			return r.granted(), true
+		case r.State == InDoubt:
+			return r.doubt(), true
+		default:
+			return Verdict{Kind: Over, Attempt: a.Attempt, Why: "the attempt has ended: reserve with a new one"}, true
+		}
+	}
+	if slices.ContainsFunc(s.rec.Ended, func(e Ended) bool { return e.Attempt == a.Attempt }) {
+		return Verdict{Kind: Over, Attempt: a.Attempt, Why: "the attempt has ended: reserve with a new one"}, true
+	}
+	return Verdict{}, false
+}
+
+// decide is the table of arrivals in the package comment: each line is one case, in the table's order; the first that
+// fits decides.
+func (s *step) decide(a Arrive) Verdict {
+	absent := a.Run == ""
+	own := s.rec.own(a.Fingerprint, a.Run)
+	live := s.rec.newest(a.Fingerprint, Reserved, InFlight)
+	doubt := s.rec.newest(a.Fingerprint, InDoubt)
+	committed := s.rec.newest(a.Fingerprint, Committed, Alias)
+	held := s.rec.newest(a.Fingerprint, HeldRow)
+	approved := s.rec.newest(a.Fingerprint, Approved)
+	denied := s.rec.newest(a.Fingerprint, DeniedRow)
+	switch {
+	case own >= 0: // 1
+		return s.byState(own, a)
+	case live >= 0: // 2
+		return s.joinLive(live, a)
+	case doubt >= 0: // 3
+		return s.stayInDoubt(doubt, a)
+	case absent && committed >= 0: // 4
+		return s.rec.replay(committed)
+	case held >= 0: // 5
+		return s.joinHold(held, a)
+	case approved >= 0: // 6
+		return s.consume(approved, a)
+	case denied >= 0: // 7
+		return s.rec.Rows[denied].denied()
+	case committed >= 0 && s.joinsCommitted(committed, a.Rule): // 8
+		return s.joinCommitted(committed, a)
+	case committed >= 0 && a.Rule.OnNewRun != Execute: // 9
+		return s.ask(a, ReasonNewRun, committed)
+	}
+	doubtful, near := s.rec.doubtful(a.Fingerprint), s.rec.near(a, s.now)
+	switch {
+	case doubtful >= 0: // 10
+		return s.ask(a, ReasonInDoubt, doubtful)
+	case near >= 0 && absent && a.Rule.OnAbsentRun == Hold: // 11, without a run
+		return s.ask(a, ReasonAbsentRun, near)
+	case near >= 0 && !absent && a.Rule.OnSameIntent != Execute && !s.rec.knows(a.Run): // 11
+		return s.ask(a, ReasonSameIntent, near)
+	case a.MovesTo != nil: // 12, but under the call's new name
+		return s.leaveMark(a)
+	default: // 12
+		return s.reserve(a)
+	}
+}
+
+// own finds the row of line 1: of the fingerprint, with the run; of several the live one, then the one in doubt, then
+// the committed one or alias, then the newest.
+func (rec Record) own(fingerprint, run string) int {
+	best, rank := -1, 0
+	for i := range rec.Rows {
+		r := &rec.Rows[i]
+		if r.Fingerprint != fingerprint || r.State == Released || !slices.Contains(r.Runs, run) {
+			continue
+		}
+		if k := r.State.rank(); k >= rank {
+			best, rank = i, k
+		}
+	}
+	return best
+}
+
+func (s State) rank() int {
+	switch s {
+	case Reserved, InFlight:
+		return 4
+	case InDoubt:
+		return 3
+	case Committed, Alias:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// doubtful finds what line 10 asks for: another fingerprint of the intent, in doubt.
+func (rec Record) doubtful(fingerprint string) int {
+	return slices.IndexFunc(rec.Rows, func(r Row) bool { return r.Fingerprint != fingerprint && r.State == InDoubt })
+}
+
+// near finds what line 11 asks for: another fingerprint of the intent that executes, was committed or may execute,
+// within the horizon.
+func (rec Record) near(a Arrive, now time.Time) int {
+	return slices.IndexFunc(rec.Rows, func(r Row) bool {
+		return r.Fingerprint != a.Fingerprint && (r.State.live() || r.State == Committed || r.State == Approved) &&
+			!now.After(r.Arrived.Add(a.Rule.horizon()))
+	})
+}
+
+// knows says whether a run is among those of a row of the intent that executes or was committed: such a run means what
+// it says when it spells the call otherwise.
+func (rec Record) knows(run string) bool {
+	return slices.ContainsFunc(rec.Rows, func(r Row) bool {
+		return (r.State.live() || r.State == Committed) && slices.Contains(r.Runs, run)
+	})
+}
+
+// byState is line 1: the run's own row decides by its state.
+func (s *step) byState(i int, a Arrive) Verdict {
+	switch r := &s.rec.Rows[i]; r.State {
+	case Reserved, InFlight:
+		return r.wait()
+	case Committed, Alias:
+		return s.rec.replay(i)
+	case InDoubt:
+		return s.stayInDoubt(i, a)
+	case HeldRow:
+		return r.held()
+	case DeniedRow:
+		return r.denied()
+	default: // Approved
+		return s.consume(i, a)
+	}
+}
+
+func (s *step) joinLive(i int, a Arrive) Verdict {
+	s.join(i, a.Run)
+	return s.rec.Rows[i].wait()
+}
+
+func (s *step) joinHold(i int, a Arrive) Verdict {
+	s.join(i, a.Run)
+	return s.rec.Rows[i].held()
+}
+
+// joinsCommitted says whether a new run belongs to a committed row or alias: within the window, which never slides, or
+// where the rule joins all.
+func (s *step) joinsCommitted(i int, rule Rule) bool {
+	return rule.OnNewRun == Join || !s.now.After(s.rec.Rows[i].Arrived.Add(rule.Window))
+}
+
+func (s *step) joinCommitted(i int, a Arrive) Verdict {
+	s.join(i, a.Run)
+	return s.rec.replay(i)
+}
+
+// reserve is line 12: nothing speaks against the call, it executes.
+func (s *step) reserve(a Arrive) Verdict {
+	if v, full := s.full(); full {
+		return v
+	}
+	return s.rec.Rows[s.add(s.fresh(a), WhyArrived)].granted()
+}
+
+// fresh is a row for an arrival that executes.
+func (s *step) fresh(a Arrive) Row {
+	return Row{
+		Fingerprint: a.Fingerprint, State: Reserved, Arrived: s.now, Attempt: a.Attempt, Granted: s.now, Renewed: s.now,
+		Runs: []string{a.Run}, Tool: a.Tool, Action: action(a.Action), Rule: a.Rule,
+	}
+}
+
+// action keeps what people are shown of a call if it can stand in a record.
+func action(written []byte) json.RawMessage {
+	if !json.Valid(written) {
+		return nil
+	}
+	return slices.Clone(written)
+}
+
+// full refuses an arrival for which the record has no room.
+func (s *step) full() (Verdict, bool) {
+	if len(s.rec.Ended) >= MaxEnded {
+		return s.refuse("too many ended attempts of this intent are remembered"), true
+	}
+	if !s.room() {
+		return s.refuse("too many rows of this intent"), true
+	}
+	return Verdict{}, false
+}
+
+// refuse says when it may be tried again: when something in the record goes, at the latest after a while.
+func (s *step) refuse(why string) Verdict {
+	const soon, late = time.Second, time.Minute
+	retry := late
+	if due := s.rec.Due(s.resumed); !due.IsZero() {
+		retry = min(max(due.Sub(s.now), soon), late)
+	}
+	return Verdict{Kind: Full, Why: why, RetryAfter: retry}
+}
