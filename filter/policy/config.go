@@ -228,10 +228,6 @@ func (p *parser) former(f field, c *Config) Former {
 // rekey gives a rule as it would be under another key.
 func (p *parser) rekey(f field, rule *Rule, key canon.Key) *Rule {
 	again := *rule
-	form, err := canon.New(rule.settings, key)
-	if err != nil {
-		f.wrong("makes the rule " + quoted(rule.Name) + " unreadable: " + err.Error())
-	}
-	again.Canon = form
+	again.Canon = canonicalizer(f, rule.settings, key)
 	return &again
 }

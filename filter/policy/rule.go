@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"strconv"
 	"time"
 	"unicode"
@@ -116,12 +117,30 @@ func (p *parser) rule(f field, key canon.Key, former bool) *Rule {
 	if len(f.r.mistakes) > before {
 		return rule
 	}
-	form, err := canon.New(rule.settings, key)
-	if err != nil {
-		f.r.add(f.pointer, nil, err.Error())
-	}
-	rule.Canon = form
+	rule.Canon = canonicalizer(f, rule.settings, key)
 	return rule
+}
+
+// canonicalizer makes what reads the rule's calls. What canon refuses of the settings is reported where it stands in
+// the rule.
+func canonicalizer(f field, s canon.Settings, key canon.Key) *canon.Canonicalizer {
+	form, err := canon.New(s, key)
+	if err == nil {
+		return form
+	}
+	mistakes := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		mistakes = joined.Unwrap()
+	}
+	for _, err := range mistakes {
+		var setting *canon.SettingError
+		if errors.As(err, &setting) {
+			f.r.add(f.pointer+setting.Pointer, nil, setting.Detail)
+		} else {
+			f.r.add(f.pointer, nil, err.Error())
+		}
+	}
+	return nil
 }
 
 // ruleName is the rule's own name, or what its match reads like.
