@@ -20,18 +20,19 @@ const (
 	mStatus
 	mHeaders
 	mBody
+	mMissing
 	mWait
 )
 
 // memberNames is the members' names, in the order of their bits.
 var memberNames = [...]string{"attempt", "hold", "intent", "fingerprint", "also", "run", "tool", "action", "rule",
-	"not_after", "class", "status", "headers", "body", "wait_ms"}
+	"not_after", "class", "status", "headers", "body", "missing", "wait_ms"}
 
 // shapes says which members an operation must and may have.
 var shapes = map[OpKind]struct{ must, may member }{
 	OpReserve: {mAttempt | mIntent | mFingerprint, mAlso | mRun | mTool | mAction | mRule | mNotAfter},
 	OpExtend:  {mAttempt | mIntent, 0},
-	OpCommit:  {mAttempt | mIntent | mStatus, mHeaders | mBody},
+	OpCommit:  {mAttempt | mIntent | mStatus, mHeaders | mBody | mMissing},
 	OpFail:    {mAttempt | mIntent | mClass, mStatus | mHeaders | mBody},
 	OpAwait:   {mIntent, mAttempt | mHold | mWait},
 	OpFetch:   {mAttempt | mIntent, 0},
@@ -94,6 +95,9 @@ func ReadOp(line []byte) (Op, error) {
 		case "body":
 			seen |= mBody
 			result.Body, err = r.base64()
+		case "missing":
+			seen |= mMissing
+			op.Missing, err = r.missing()
 		case "wait_ms":
 			seen |= mWait
 			op.WaitMS, err = r.integer(0, MaxDurationMS)
@@ -134,8 +138,19 @@ func checkShape(op *Op, seen member) *OpError {
 		return &OpError{Field: "attempt", Detail: "await must have either attempt or hold"}
 	case seen&(mHeaders|mBody) != 0 && seen&mStatus == 0:
 		return &OpError{Field: "status", Detail: "must be there where headers or body are"}
+	case seen&mMissing != 0 && seen&(mHeaders|mBody) != 0:
+		return &OpError{Field: "missing", Detail: "must not be there where headers or body are"}
 	}
 	return nil
+}
+
+// missing reads why a commit brings no result. The filter knows of one reason; the others are the ledger's.
+func (r *reader) missing() (string, *OpError) {
+	s, err := r.string()
+	if err == nil && s != MissingTooLarge {
+		err = &OpError{Detail: "must be " + quoted(MissingTooLarge) + ", is " + quoted(s)}
+	}
+	return s, err
 }
 
 // ReadAnswer reads one answer's line. The error is an *OpError. What it gives shares no memory with line.
@@ -152,6 +167,8 @@ func ReadAnswer(line []byte) (Answer, error) {
 		case "now":
 			now = true
 			a.Now, err = r.integer(0, MaxMomentMS)
+		case "intent":
+			a.Intent, err = r.checked(checkDigest)
 		case "attempt":
 			a.Attempt, err = r.checked(checkID)
 		case "lease_ms":

@@ -62,6 +62,11 @@
 //	{"answer":"denied","now":1767225600000,"hold":{"id":"h-1","reason":"new_run","of":"a-1","version":4}}
 //	{"answer":"refused","now":1767225600000,"code":"overloaded","detail":"the intent has 256 rows already","retry_after_ms":1000}
 //
+// Where the row that a former configuration (also) left decides, the answer to reserve names its record, and so must
+// what follows:
+//
+//	{"answer":"in_flight","now":1767225600000,"intent":"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13","attempt":"a-0","since":1767225598000}
+//
 // To extend, commit and fail:
 //
 //	{"answer":"ok","now":1767225600000}

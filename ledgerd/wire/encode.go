@@ -44,6 +44,7 @@ func AppendOp(dst []byte, op *Op) []byte {
 	if op.Result != nil {
 		dst = appendResult(dst, op.Result)
 	}
+	dst = appendText(dst, `,"missing":`, op.Missing)
 	dst = appendNumber(dst, `,"wait_ms":`, op.WaitMS, 0)
 	return append(dst, '}', '\n')
 }
@@ -54,6 +55,7 @@ func AppendAnswer(dst []byte, a *Answer) []byte {
 	dst = appendString(dst, string(a.Kind))
 	dst = append(dst, `,"now":`...)
 	dst = strconv.AppendInt(dst, a.Now, 10)
+	dst = appendText(dst, `,"intent":`, a.Intent)
 	dst = appendText(dst, `,"attempt":`, a.Attempt)
 	dst = appendNumber(dst, `,"lease_ms":`, a.LeaseMS, 0)
 	dst = appendNumber(dst, `,"since":`, a.Since, 0)

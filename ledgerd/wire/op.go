@@ -27,7 +27,7 @@ const (
 //
 //	reserve  Attempt, Intent, Fingerprint, Also, Run, Tool, Action, Rule, NotAfter
 //	extend   Attempt, Intent
-//	commit   Attempt, Intent, Result
+//	commit   Attempt, Intent, Result; Missing where the result was too large to send: then Result has the status alone
 //	fail     Attempt, Intent, Class, Result (the tool's own failure; absent where there was none)
 //	await    Attempt or Hold, Intent, WaitMS
 //	fetch    Attempt, Intent
@@ -45,6 +45,7 @@ type Op struct {
 	NotAfter    int64      // reserve: Unix ms of the store's clock; past it the reserve is refused. 0: no bound
 	Class       Class      // fail
 	Result      *Result    // commit, fail
+	Missing     string     // commit: MissingTooLarge where Result has the status alone
 	WaitMS      int64      // await: how long to wait, ms
 }
 

@@ -46,7 +46,7 @@ func everyAnswer() []Answer {
 	result := &Result{Status: 500, Headers: [][2]string{{"x", "y"}}, Body: []byte("no")}
 	return []Answer{
 		{Kind: AnswerExecute, Now: 1, Attempt: "a-1", LeaseMS: 15000, ApprovedBy: "h-1"},
-		{Kind: AnswerInFlight, Now: MaxMomentMS, Attempt: "a-1", Since: 5},
+		{Kind: AnswerInFlight, Now: MaxMomentMS, Intent: finger1, Attempt: "a-1", Since: 5},
 		{Kind: AnswerReplay, Now: 1, Attempt: "a-1", Result: result},
 		{Kind: AnswerReplay, Now: 1, Attempt: "a-1", Fetch: true},
 		{Kind: AnswerReplay, Now: 1, Attempt: "a-1", Missing: MissingErased},
