@@ -39,8 +39,8 @@ const (
 
 // Answer is what the ledger says to one operation. Now is always there.
 type Answer struct {
-	Kind         AnswerKind
-	Now          int64 // the store's clock, Unix ms
+	Kind AnswerKind
+	Now  int64 // the store's clock, Unix ms
 	// Intent is the record that decided a reserve, where it is not the one that was asked: a former configuration's
 	// row (also) decides instead. What follows (extend, commit, fail, await, fetch) must name it. Empty: the one asked.
 	Intent       string

@@ -32,6 +32,7 @@ func everyOp() []Op {
 		{Kind: OpExtend, Attempt: "a-1", Intent: intent1},
 		{Kind: OpCommit, Attempt: "a-1", Intent: intent1, Result: result},
 		{Kind: OpCommit, Attempt: "a-1", Intent: intent1, Result: &Result{Status: 204}},
+		{Kind: OpCommit, Attempt: "a-1", Intent: intent1, Result: &Result{Status: 200}, Missing: MissingTooLarge},
 		{Kind: OpFail, Attempt: "a-1", Intent: intent1, Class: ClassNotSent},
 		{Kind: OpFail, Attempt: "a-1", Intent: intent1, Class: ClassDefinite, Result: result},
 		{Kind: OpFail, Attempt: "a-1", Intent: intent1, Class: ClassUnknown},
