@@ -240,6 +240,8 @@ func TestAWrongLineNamesItsMember(t *testing.T) {
 		{`{"op":"extend","attempt":"` + strings.Repeat("a", MaxID+1) + `","intent":"` + intent1 + `"}`, "attempt", "1 to 128"},
 		{`{"op":"extend","attempt":"a","intent":"` + strings.ToUpper(intent1) + `"}`, "intent", "64 lower-case hex"},
 		{commit + `}`, "status", "must be there in commit"},
+		{commit + `,"status":200,"missing":"erased"}`, "missing", `must be "too_large"`},
+		{commit + `,"status":200,"body":"YQ==","missing":"too_large"}`, "missing", "must not be there where headers or body are"},
 		{commit + `,"status":42}`, "status", "from 100 to 999"},
 		{commit + `,"status":200,"body":"YQ"}`, "body", "padded base64"},
 		{commit + `,"status":200,"body":"YQ==\n"}`, "body", "padded base64"},
