@@ -1,0 +1,2 @@
+// Package canon makes the canonical form of a tool call.
+package canon

@@ -1,0 +1,155 @@
+package canon
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// target is a request target in its one form.
+type target struct {
+	path, query string
+}
+
+// targetOf normalizes a request target: escapes of characters that need none are undone, the others are written in
+// upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2), and the query is sorted by name; equal names keep their order.
+// A plus sign is no space here: RFC 3986 does not say so. Parameters that the rule drops by name are left out.
+func (r *rule) targetOf(path string) (t target) {
+	t.path, t.query, _ = strings.Cut(path, "?")
+	t.path = normalized(t.path)
+	if t.query == "" {
+		return t
+	}
+	var parts []string
+	for part := range strings.SplitSeq(t.query, "&") {
+		part = normalized(part)
+		name, _, _ := strings.Cut(part, "=")
+		if drop, _ := r.ruled(name); part != "" && !drop {
+			parts = append(parts, part)
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b string) int {
+		a, _, _ = strings.Cut(a, "=")
+		b, _, _ = strings.Cut(b, "=")
+		return strings.Compare(a, b)
+	})
+	t.query = strings.Join(parts, "&")
+	return t
+}
+
+// lastSegment gives a path's last segment that is not empty, "/" where there is none.
+func lastSegment(path string) string {
+	path = strings.TrimRight(path, "/")
+	if path == "" {
+		return "/"
+	}
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+// normalized gives a part of a request target with its percent escapes in one form.
+func normalized(text string) string {
+	if isNormalized(text) {
+		return text
+	}
+	const digits = "0123456789ABCDEF"
+	out := make([]byte, 0, len(text)+16)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '%' && i+2 < len(text) && unhex(text[i+1]) >= 0 && unhex(text[i+2]) >= 0:
+			decoded := byte(unhex(text[i+1])<<4 | unhex(text[i+2]))
+			i += 2
+			if isUnreserved(decoded) {
+				out = append(out, decoded)
+			} else {
+				out = append(out, '%', digits[decoded>>4], digits[decoded&15])
+			}
+		case c >= 0x80:
+			out = append(out, '%', digits[c>>4], digits[c&15])
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+func isNormalized(text string) bool {
+	for i := range len(text) {
+		if text[i] == '%' || text[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// isUnreserved tells the characters of RFC 3986, section 2.3.
+func isUnreserved(c byte) bool {
+	return isLower(c) || isUpper(c) || c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+// appendEndpoint appends the endpoint: the rule's name, method, host, path, query, and the tool where it stands in the
+// body. The path is left out where the tool stands instead of it.
+func (r *reading) appendEndpoint(dst []byte, call *Call) []byte {
+	dst = append(dst, `{"host":`...)
+	dst = appendOpaque(dst, lowered(call.Host))
+	dst = append(dst, `,"method":`...)
+	dst = appendOpaque(dst, call.Method)
+	if r.pathCounts {
+		dst = append(dst, `,"path":`...)
+		dst = appendOpaque(dst, r.target.path)
+	}
+	if r.target.query != "" {
+		dst = append(dst, `,"query":`...)
+		dst = appendOpaque(dst, r.target.query)
+	}
+	dst = append(dst, `,"rule":`...)
+	dst = appendOpaque(dst, r.rule.Rule)
+	if r.toolNamed {
+		dst = append(dst, `,"tool":`...)
+		dst = appendOpaque(dst, r.tool)
+	}
+	return append(dst, '}')
+}
+
+// appendWhom appends the headers that say for whom the call is made, those that it has.
+func (r *reading) appendWhom(dst []byte, call *Call) []byte {
+	start := len(dst)
+	for _, name := range r.rule.headers {
+		text, ok := call.header(name)
+		if !ok {
+			continue
+		}
+		if len(dst) == start {
+			dst = append(dst, `"for":{`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(dst, name), ':')
+		dst = appendOpaque(dst, text)
+	}
+	if len(dst) > start {
+		dst = append(dst, '}', ',')
+	}
+	return dst
+}
+
+// appendOpaque appends a text that may be any bytes: as a JSON string, or, where it is no UTF-8, as {"hex":"…"}.
+func appendOpaque(dst []byte, text string) []byte {
+	if utf8.ValidString(text) {
+		return appendString(dst, text)
+	}
+	dst = append(dst, `{"hex":"`...)
+	dst = hex.AppendEncode(dst, []byte(text))
+	return append(dst, `"}`...)
+}
+
+// lowered gives a host in lower case, ASCII letters only.
+func lowered(host string) string {
+	for i := range len(host) {
+		if isUpper(host[i]) {
+			return string(appendLower(nil, host))
+		}
+	}
+	return host
+}

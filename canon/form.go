@@ -1,0 +1,128 @@
+package canon
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// pair is one name=value of a form body.
+type pair struct {
+	name, text string
+	off, end   int32
+}
+
+// readForm reads a body as application/x-www-form-urlencoded (URL Standard, section 5.1, but strict: every escape is
+// two hex digits, and what they give is UTF-8). It becomes an object of strings; a repeated name is an array, in order.
+func (t *tree) readForm(body []byte) *Error {
+	t.body = aliasing(body)
+	if isBlank(t.body) {
+		return &Error{Code: codeMalformed, Detail: "the body is empty: a form with at least one field was expected"}
+	}
+	if strings.HasPrefix(t.body, "\xef\xbb\xbf") {
+		return &Error{Code: codeMalformed, Detail: "the body begins with a byte order mark"}
+	}
+	var pairs []pair
+	for off := 0; off < len(t.body); {
+		end := len(t.body)
+		if at := strings.IndexByte(t.body[off:], '&'); at >= 0 {
+			end = off + at
+		}
+		if end > off {
+			if len(pairs) >= MaxValues/2 {
+				return &Error{Code: codeMalformed, Offset: int64(off), Detail: "the form has more than 131072 fields"}
+			}
+			p, err := t.readPair(off, end)
+			if err != nil {
+				return err
+			}
+			pairs = append(pairs, p)
+		}
+		off = end + 1
+	}
+	if len(pairs) == 0 {
+		return &Error{Code: codeMalformed, Detail: "the form has no field"}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.name, b.name) })
+
+	t.values = append(t.values, value{end: int32(len(body)), parent: -1, kind: '{'})
+	for len(pairs) > 0 {
+		same := 1
+		for same < len(pairs) && pairs[same].name == pairs[0].name {
+			same++
+		}
+		name, parent := pairs[0].name, int32(0)
+		if same > 1 {
+			parent = int32(len(t.values))
+			t.values = append(t.values, value{name: name, known: know(name), off: pairs[0].off, end: pairs[same-1].end,
+				parent: 0, next: parent + int32(same) + 1, kind: '['})
+		}
+		for _, p := range pairs[:same] {
+			v := value{text: p.text, off: p.off, end: p.end, parent: parent, next: int32(len(t.values)) + 1, kind: '"'}
+			if same == 1 {
+				v.name, v.known = name, know(name)
+			}
+			t.values = append(t.values, v)
+		}
+		pairs = pairs[same:]
+	}
+	t.values[0].next = int32(len(t.values))
+	return nil
+}
+
+// readPair reads the name=value at [off, end) of the body.
+func (t *tree) readPair(off, end int) (pair, *Error) {
+	at := off + strings.IndexByte(t.body[off:end], '=')
+	if at < off {
+		at = end
+	}
+	name, err := t.unescape(off, at, "")
+	if err != nil {
+		return pair{}, err
+	}
+	start := min(at+1, end)
+	text, err := t.unescape(start, end, "/"+escapeToken(name))
+	return pair{name: name, text: text, off: int32(start), end: int32(end)}, err
+}
+
+// unescape reads percent escapes and plus signs.
+func (t *tree) unescape(off, end int, pointer string) (string, *Error) {
+	raw := t.body[off:end]
+	text := raw
+	if strings.IndexByte(raw, '%') >= 0 || strings.IndexByte(raw, '+') >= 0 {
+		start := len(t.arena)
+		for i := 0; i < len(raw); i++ {
+			switch c := raw[i]; c {
+			case '+':
+				t.arena = append(t.arena, ' ')
+			case '%':
+				if i+2 >= len(raw) || unhex(raw[i+1]) < 0 || unhex(raw[i+2]) < 0 {
+					return "", &Error{Code: codeMalformed, Pointer: shortened(pointer), Offset: int64(off + i),
+						Detail: "% is not followed by two hex digits: a percent sign is written %25"}
+				}
+				t.arena = append(t.arena, byte(unhex(raw[i+1])<<4|unhex(raw[i+2])))
+				i += 2
+			default:
+				t.arena = append(t.arena, c)
+			}
+		}
+		text = aliasing(t.arena[start:])
+	}
+	if !utf8.ValidString(text) {
+		return "", &Error{Code: codeMalformed, Pointer: shortened(pointer), Offset: int64(off), Detail: "the text is no UTF-8"}
+	}
+	return text, nil
+}
+
+// unhex gives the value of a hex digit, or -1.
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}

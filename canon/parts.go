@@ -1,0 +1,186 @@
+package canon
+
+import "strings"
+
+// parts finds the tool, the args, what stands beside them, and the run.
+func (r *reading) findParts(call *Call) *Error {
+	if r.rule.Protocol == MCP {
+		return r.findMCP(call)
+	}
+	r.args, r.beside = -1, -1
+	if len(r.values) > 0 {
+		r.args = 0
+	}
+	conventional := false // the body has /args, and no rule says where they are
+	switch {
+	case r.rule.Args != nil:
+		at := r.lookup(r.rule.argsAt)
+		if at < 0 {
+			return r.missing("args", r.rule.Args.Pointer)
+		}
+		r.setArgs(at)
+	case len(r.values) > 0:
+		if at := r.member(0, "args"); at > 0 {
+			conventional = true
+			r.setArgs(at)
+		}
+	}
+	if err := r.findTool(call, conventional); err != nil {
+		return err
+	}
+	return r.findRun(call, conventional)
+}
+
+// setArgs makes the value the args, and the body what stands beside them.
+func (r *reading) setArgs(at int32) {
+	r.args = at
+	if at > 0 {
+		r.beside = 0
+		r.values[at].gone = apart
+	}
+}
+
+func (r *reading) missing(what, pointer string) *Error {
+	return &Error{Code: codeMalformed, Pointer: pointer, Detail: "the " + what +
+		" that the rule's pointer names is not in the body", Offset: -1}
+}
+
+// findTool finds the tool's name. By convention it is /tool; where the body has /args too, it stands instead of the
+// path. A body that merely has a field called tool keeps both: the path may be what says what is done with that tool.
+func (r *reading) findTool(call *Call, conventional bool) *Error {
+	r.pathCounts = true
+	r.tool = lastSegment(r.target.path)
+	at := int32(-1)
+	switch {
+	case r.rule.Tool == nil:
+		if len(r.values) > 0 {
+			at = r.member(0, "tool")
+		}
+		if at <= 0 || !conventional && (r.values[at].kind != '"' || r.values[at].text == "") {
+			return nil
+		}
+		r.pathCounts = !conventional
+	case r.rule.Tool.Pointer != "":
+		if at = r.lookup(r.rule.toolAt); at < 0 {
+			return r.missing("tool", r.rule.Tool.Pointer)
+		}
+		r.pathCounts = false
+	default:
+		text, ok := r.sourceText(call, &source{Source: *r.rule.Tool})
+		if !ok || text == "" {
+			return &Error{Code: codeMalformed, Offset: -1, Detail: "the tool's name that the rule takes from " +
+				kindOf(*r.rule.Tool) + " " + quoted(r.rule.Tool.Header+r.rule.Tool.Cookie+strings.Join(r.rule.Tool.Metadata, ".")) +
+				" is not in the call"}
+		}
+		r.tool, r.toolNamed = text, true
+		return nil
+	}
+	return r.setTool(at)
+}
+
+// setTool takes the tool's name from a value of the body.
+func (r *reading) setTool(at int32) *Error {
+	v := &r.values[at]
+	if v.kind != '"' || v.text == "" {
+		return &Error{Code: codeMalformed, Pointer: shortened(r.pointerTo(at)), Offset: int64(v.off),
+			Detail: "the tool's name is no string, or an empty one"}
+	}
+	r.tool, r.toolNamed = v.text, true
+	if r.beside == 0 && at > 0 && (at < r.args || at >= r.values[r.args].next) {
+		v.gone = apart
+	}
+	return nil
+}
+
+// findRun finds the run. Whatever may name it is no part of the action, whether or not it names the run of this call.
+func (r *reading) findRun(call *Call, conventional bool) *Error {
+	if r.rule.run != nil {
+		for n := range r.rule.run {
+			from := &r.rule.run[n]
+			if from.Pointer == "" {
+				if text, ok := r.sourceText(call, from); ok && r.run == "" {
+					r.run = text
+				}
+				continue
+			}
+			if at := r.lookup(from.at); at > 0 {
+				if err := r.setRun(at); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	r.run, _ = call.header("x-idem-run")
+	if !conventional {
+		return nil
+	}
+	for _, name := range [...]string{"runId", "run_id"} {
+		if at := r.member(0, name); at > 0 {
+			if err := r.setRun(at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setRun takes the run from a value of the body: a string, or a number in its one form.
+func (r *reading) setRun(at int32) *Error {
+	v := &r.values[at]
+	switch v.kind {
+	case '"':
+		if r.run == "" {
+			r.run = v.text
+		}
+	case '0':
+		if r.run == "" {
+			r.run = string(appendNumber(nil, v.text))
+		}
+	case 'n':
+	default:
+		return &Error{Code: codeMalformed, Pointer: shortened(r.pointerTo(at)), Offset: int64(v.off),
+			Detail: "the run is no string and no number"}
+	}
+	v.gone = apart
+	return nil
+}
+
+// findMCP reads a JSON-RPC tools/call message: params.name is the tool, params.arguments the args. The message's id and
+// params._meta do not count, other params do: inputResponses and requestState make a continuation another call.
+func (r *reading) findMCP(call *Call) *Error {
+	r.args, r.beside = -1, -1
+	wrong := func(at int32, detail string) *Error {
+		return &Error{Code: codeMalformed, Pointer: shortened(r.pointerTo(at)), Offset: int64(r.values[at].off), Detail: detail}
+	}
+	if r.values[0].kind == '[' {
+		return wrong(0, "a JSON-RPC batch cannot be one intent: send each tools/call by itself")
+	}
+	if r.values[0].kind != '{' {
+		return wrong(0, "a JSON-RPC message is an object")
+	}
+	if at := r.member(0, "method"); at == 0 || r.values[at].kind != '"' || r.values[at].text != "tools/call" {
+		return wrong(at, `the method is not "tools/call"`)
+	}
+	params := r.member(0, "params")
+	if params == 0 || r.values[params].kind != '{' {
+		return wrong(params, "params is missing, or no object")
+	}
+	name := r.member(params, "name")
+	if name == 0 {
+		return wrong(params, "params has no name of a tool")
+	}
+	r.beside = params
+	if meta := r.member(params, "_meta"); meta > 0 {
+		r.values[meta].gone = apart
+	}
+	if at := r.member(params, "arguments"); at > 0 {
+		r.args = at
+		r.values[at].gone = apart
+	}
+	if err := r.setTool(name); err != nil {
+		return err
+	}
+	r.values[name].gone = apart
+	return r.findRun(call, false)
+}

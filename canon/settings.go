@@ -1,0 +1,377 @@
+package canon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+
+	"idem/canon/money"
+)
+
+// Protocol is how a body is read.
+type Protocol string
+
+// The protocols.
+const (
+	JSON Protocol = "json" // application/json, +json
+	Form Protocol = "form" // application/x-www-form-urlencoded
+	MCP  Protocol = "mcp"  // a JSON-RPC tools/call message
+)
+
+// Source says where a value of a call comes from. Exactly one member is set.
+type Source struct {
+	Pointer  string   // RFC 6901 into the body
+	Header   string   // a request header's name
+	Cookie   string   // a cookie's name
+	Value    string   // this very text
+	Metadata []string // a path into Envoy's dynamic metadata, as jwt_authn leaves verified claims there
+}
+
+// Settings are the canonical settings of one rule. Their digest is part of what is hashed. The zero value of each
+// member means its default, which its comment names.
+type Settings struct {
+	Rule       string            // the rule's name; part of the endpoint
+	Protocol   Protocol          // JSON
+	Tool       *Source           // {Pointer: "/tool"} where the body has it, else the endpoint's last path segment
+	Args       *Source           // {Pointer: "/args"} where the body has it, else the whole body
+	Run        []Source          // header x-idem-run, else /runId or /run_id where the body has /args
+	Scope      []Source          // authorization and x-api-key, or cookie where neither is there
+	ScopeNone  bool              // scope: "none"
+	Headers    []string          // more headers that say for whom, beside stripe-account, x-tenant-id, x-org-id
+	Drop, Keep []string          // volatile names to add, to keep
+	Identity   []string          // the only pointers (from the args) that count; empty: all
+	Money      []MoneyField      // fields whose unit or currency a rule states
+	Symbols    map[string]string // "$": "CAD"; "" means: leave raw
+	Customer   []string          // pointers from the args; default: customer, customer_id, recipient, user_id, email
+	Amount     []string          // pointers from the args; default: the money called amount, else the only money
+}
+
+// MoneyField states what the number at a pointer means.
+type MoneyField struct {
+	Pointer  string // from the args
+	Unit     string // "minor" or "major"
+	Currency string // ISO 4217 alphabetic code; empty: the currency field beside it
+}
+
+// SettingError is one mistake in Settings. New gives all of them, joined.
+type SettingError struct {
+	Pointer string // where it stands in a rule of the plugin's configuration: /money/0/unit
+	Detail  string // what is wrong, and what would be right
+}
+
+func (e *SettingError) Error() string { return e.Pointer + ": " + e.Detail }
+
+// The headers that say for whom a call is made, in every rule.
+var forWhom = []string{"stripe-account", "x-org-id", "x-tenant-id"}
+
+// rule is Settings, checked and made ready.
+type rule struct {
+	Settings
+	toolAt, argsAt     pointer // where Tool, Args is a pointer
+	run                []source
+	scope              []source
+	headers            []string // sorted, lower case
+	drop, keep         []string // folded
+	identity           []located
+	money              []moneyRule
+	customers, amounts []located
+	symbols            money.Symbols
+	digest             string
+}
+
+// source is a Source whose pointer is parsed.
+type source struct {
+	Source
+	at pointer
+}
+
+// located is a pointer with its text.
+type located struct {
+	text string
+	at   pointer
+}
+
+// moneyRule is a MoneyField, checked.
+type moneyRule struct {
+	at       pointer
+	minor    bool
+	currency string
+}
+
+// checker collects what is wrong.
+type checker struct{ problems []error }
+
+func (c *checker) wrong(pointer, detail string) {
+	c.problems = append(c.problems, &SettingError{pointer, detail})
+}
+
+// compile checks settings. Its error joins a *SettingError for every mistake.
+func compile(s Settings) (*rule, error) {
+	r := &rule{Settings: s, headers: slices.Clone(forWhom)}
+	c := &checker{}
+	if r.Protocol == "" {
+		r.Protocol = JSON
+	}
+	if r.Protocol != JSON && r.Protocol != Form && r.Protocol != MCP {
+		c.wrong("/protocol", quoted(string(s.Protocol))+" is no protocol: json, form or mcp")
+	}
+	if s.Tool != nil {
+		r.toolAt = c.source("/tool", *s.Tool, r.Protocol).at
+	}
+	if s.Args != nil {
+		r.argsAt = c.source("/args", *s.Args, r.Protocol).at
+		if kindOf(*s.Args) != "pointer" {
+			c.wrong("/args", "the args are a part of the body: give a pointer")
+		}
+	}
+	if r.Protocol == MCP && (s.Tool != nil || s.Args != nil) {
+		c.wrong("/protocol", "mcp fixes tool and args: params.name and params.arguments")
+	}
+	for i, from := range s.Run {
+		r.run = append(r.run, c.source("/run/"+itoa(i), from, r.Protocol))
+	}
+	for i, from := range s.Scope {
+		r.scope = append(r.scope, c.source("/scope/"+itoa(i), from, r.Protocol))
+	}
+	if s.ScopeNone && len(s.Scope) > 0 {
+		c.wrong("/scope", `either "none" or sources, not both`)
+	}
+	for i, name := range s.Headers {
+		c.header("/headers/"+itoa(i), name)
+		r.headers = append(r.headers, strings.ToLower(name))
+	}
+	slices.Sort(r.headers)
+	r.headers = slices.Compact(r.headers)
+	r.drop = c.names("/volatile/drop", s.Drop)
+	r.keep = c.names("/volatile/keep", s.Keep)
+	for i, name := range r.drop {
+		if name != "" && slices.Contains(r.keep, name) {
+			c.wrong("/volatile/drop/"+itoa(i), quoted(s.Drop[i])+" is also in keep: a name is dropped or kept")
+		}
+	}
+	r.identity = c.pointers("/identity", s.Identity)
+	r.customers = c.pointers("/intent/customer", s.Customer)
+	r.amounts = c.pointers("/intent/amount", s.Amount)
+	for i, field := range s.Money {
+		r.money = append(r.money, c.money("/money/"+itoa(i), field))
+	}
+	if len(s.Money) > 1<<14 {
+		c.wrong("/money", "there are more than 16384 fields")
+	}
+	for symbol, currency := range s.Symbols {
+		at := "/symbols/" + escapeToken(symbol)
+		if symbol == "" {
+			c.wrong(at, `a symbol is missing: "$"`)
+		}
+		if currency != "" && !money.IsCode(currency) {
+			c.wrong(at, quoted(currency)+" is no ISO 4217 code in upper case: CAD, or null to leave the symbol raw")
+		}
+	}
+	slices.SortFunc(c.problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	if err := errors.Join(c.problems...); err != nil {
+		return nil, err
+	}
+	r.symbols = money.Symbols(s.Symbols)
+	r.digest = digest(r)
+	return r, nil
+}
+
+func quoted(text string) string { return string(appendString(nil, text)) }
+
+// kindOf names the member of a source that is set; empty where none or several are.
+func kindOf(s Source) string {
+	kind := ""
+	for _, member := range []struct {
+		name string
+		set  bool
+	}{
+		{"pointer", s.Pointer != ""}, {"header", s.Header != ""}, {"cookie", s.Cookie != ""}, {"value", s.Value != ""},
+		{"metadata", len(s.Metadata) > 0},
+	} {
+		if member.set && kind != "" {
+			return ""
+		}
+		if member.set {
+			kind = member.name
+		}
+	}
+	return kind
+}
+
+func (c *checker) source(at string, s Source, protocol Protocol) source {
+	made := source{Source: s}
+	switch kindOf(s) {
+	case "":
+		c.wrong(at, "a source has exactly one of pointer, header, cookie, value, metadata")
+	case "pointer":
+		made.at = c.pointer(at+"/pointer", s.Pointer)
+	case "header":
+		c.header(at+"/header", s.Header)
+		made.Header = strings.ToLower(s.Header)
+	case "cookie":
+		if strings.ContainsAny(s.Cookie, "=; \t") {
+			c.wrong(at+"/cookie", quoted(s.Cookie)+" is no cookie's name: it has no =, ; or space")
+		}
+	}
+	return made
+}
+
+func (c *checker) pointer(at, text string) pointer {
+	p, ok := parsePointer(text)
+	if !ok {
+		c.wrong(at, quoted(text)+" is no JSON pointer (RFC 6901): it begins with /, and ~ is written ~0")
+	}
+	return p
+}
+
+func (c *checker) pointers(at string, texts []string) (made []located) {
+	for i, text := range texts {
+		made = append(made, located{text, c.pointer(at+"/"+itoa(i), text)})
+		if slices.Index(texts, text) < i {
+			c.wrong(at+"/"+itoa(i), quoted(text)+" stands twice")
+		}
+	}
+	return made
+}
+
+func (c *checker) header(at, name string) {
+	for i := range len(name) {
+		if ch := name[i]; ch <= ' ' || ch >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, ch) >= 0 {
+			c.wrong(at, quoted(name)+" is no header's name")
+			return
+		}
+	}
+	if name == "" {
+		c.wrong(at, "a header's name is missing")
+	}
+}
+
+func (c *checker) names(at string, names []string) (folded []string) {
+	for i, name := range names {
+		f := fold(nil, name)
+		if len(f) == 0 || name[0] == '/' {
+			c.wrong(at+"/"+itoa(i), quoted(name)+" is no field's name of up to 40 ASCII characters, in any key style: request_id")
+		}
+		folded = append(folded, string(f))
+	}
+	return folded
+}
+
+func (c *checker) money(at string, f MoneyField) moneyRule {
+	made := moneyRule{at: c.pointer(at+"/pointer", f.Pointer), minor: f.Unit == "minor", currency: f.Currency}
+	if f.Pointer == "" {
+		c.wrong(at+"/pointer", "a pointer to a number in the args is missing: /fee")
+	}
+	if f.Unit != "minor" && f.Unit != "major" {
+		c.wrong(at+"/unit", quoted(f.Unit)+" is no unit: minor (cents) or major (dollars)")
+	}
+	if f.Currency != "" && !money.IsCode(f.Currency) {
+		c.wrong(at+"/currency", quoted(f.Currency)+" is no ISO 4217 code in upper case: JPY")
+	}
+	return made
+}
+
+// digest gives the first 32 hex digits of the SHA-256 of the settings as JSON: what is at its default is left out, and
+// lists whose order means nothing are sorted. The rule's name is no part of it: it stands in the endpoint.
+func digest(r *rule) string {
+	d := digester{out: []byte{'{'}}
+	d.list("amount", r.Amount, false)
+	d.sources("args", sourceList(r.Args), nil)
+	d.list("customer", r.Customer, false)
+	d.list("drop", r.drop, true)
+	d.list("headers", r.headers, true)
+	d.list("identity", r.Identity, true)
+	d.list("keep", r.keep, true)
+	if len(r.Money) > 0 {
+		d.name("money")
+		d.out = append(d.out, '[')
+		fields := slices.Clone(r.Money)
+		slices.SortFunc(fields, func(a, b MoneyField) int { return strings.Compare(a.Pointer, b.Pointer) })
+		for i, f := range fields {
+			if i > 0 {
+				d.out = append(d.out, ',')
+			}
+			d.strings(f.Pointer, f.Unit, f.Currency)
+		}
+		d.out = append(d.out, ']')
+	}
+	d.name("protocol")
+	d.out = appendString(d.out, string(r.Protocol))
+	d.sources("run", r.Run, r.run)
+	d.sources("scope", r.Scope, r.scope)
+	if r.ScopeNone {
+		d.list("scope", []string{"none"}, false)
+	}
+	var symbols []string
+	for symbol, currency := range r.Symbols {
+		if symbol != "$" || currency != "USD" { // the default
+			symbols = append(symbols, symbol+" "+currency)
+		}
+	}
+	d.list("symbols", symbols, true)
+	d.sources("tool", sourceList(r.Tool), nil)
+	sum := sha256.Sum256(append(d.out, '}'))
+	return hex.EncodeToString(sum[:16])
+}
+
+func sourceList(s *Source) []Source {
+	if s == nil {
+		return nil
+	}
+	return []Source{*s}
+}
+
+// digester writes the object that digest hashes.
+type digester struct{ out []byte }
+
+func (d *digester) name(name string) {
+	if len(d.out) > 1 {
+		d.out = append(d.out, ',')
+	}
+	d.out = append(appendString(d.out, name), ':')
+}
+
+func (d *digester) strings(texts ...string) {
+	d.out = append(d.out, '[')
+	for i, text := range texts {
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		d.out = appendString(d.out, text)
+	}
+	d.out = append(d.out, ']')
+}
+
+func (d *digester) list(name string, texts []string, sorted bool) {
+	if len(texts) == 0 {
+		return
+	}
+	if sorted {
+		texts = slices.Clone(texts)
+		slices.Sort(texts)
+		texts = slices.Compact(texts)
+	}
+	d.name(name)
+	d.strings(texts...)
+}
+
+func (d *digester) sources(name string, sources []Source, made []source) {
+	if len(sources) == 0 {
+		return
+	}
+	d.name(name)
+	d.out = append(d.out, '[')
+	for i, s := range sources {
+		if made != nil {
+			s = made[i].Source
+		}
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		kind := kindOf(s)
+		d.strings(append([]string{kind, s.Pointer + s.Header + s.Cookie + s.Value}, s.Metadata...)...)
+	}
+	d.out = append(d.out, ']')
+}
