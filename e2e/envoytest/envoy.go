@@ -26,6 +26,9 @@ type Options struct {
 	Env         []string // more environment, NAME=value
 	LogLevel    string   // default warning
 	Args        []string // more arguments
+
+	// Edit changes the bootstrap configuration, decoded JSON, before Envoy gets it.
+	Edit func(bootstrap map[string]any)
 }
 
 // Envoy is a running Envoy.
@@ -103,6 +106,9 @@ func (e *Envoy) run(t TB) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
+	if e.options.Edit != nil {
+		config = edit(t, config, e.options.Edit)
+	}
 	file := filepath.Join(e.dir, "envoy.json")
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatalf("%v", err)
@@ -114,6 +120,20 @@ func (e *Envoy) run(t TB) {
 		"--log-level", e.options.LogLevel, "--admin-address-path", e.adminFile(), "--drain-time-s", "1",
 	}, e.options.Args...)
 	e.process = start(t, "Envoy", filepath.Join(e.dir, "envoy.log"), e.options.Env, Artifact(t, envoyFile), args...)
+}
+
+func edit(t TB, config []byte, change func(map[string]any)) []byte {
+	t.Helper()
+	var bootstrap map[string]any
+	if err := json.Unmarshal(config, &bootstrap); err != nil {
+		t.Fatalf("%v", err)
+	}
+	change(bootstrap)
+	config, err := json.Marshal(bootstrap)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return config
 }
 
 func (e *Envoy) adminFile() string { return filepath.Join(e.dir, "admin") }

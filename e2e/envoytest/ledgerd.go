@@ -93,3 +93,20 @@ func (l *Ledgerd) Post(t TB, path string, body any) (status int, reply []byte) {
 	}
 	return response.StatusCode, reply
 }
+
+// Counter gives one of the counters of GET /api/state; one that is not there counts 0.
+func (l *Ledgerd) Counter(t TB, name string) int64 {
+	t.Helper()
+	response, err := http.Get("http://" + l.Admin + "/api/state?limit=1")
+	if err != nil {
+		t.Fatalf("GET /api/state: %v", err)
+	}
+	defer response.Body.Close()
+	var state struct {
+		Counters map[string]int64 `json:"counters"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&state); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("GET /api/state: status %d, %v", response.StatusCode, err)
+	}
+	return state.Counters[name]
+}
