@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+)
+
+// ContentEvents is the media type of an event stream.
+const ContentEvents = "text/event-stream"
+
+func isEventStream(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(media), ContentEvents)
+}
+
+// events gives the data of each complete event of a stream (WHATWG HTML, server-sent events): the data lines of an
+// event are joined by newlines; an event that no blank line ends is not complete.
+func events(body []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var data []byte
+		has := false
+		body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+		for len(body) > 0 {
+			var line []byte
+			line, body = cutLine(body)
+			if len(line) == 0 {
+				if has && !yield(data) {
+					return
+				}
+				data, has = nil, false
+				continue
+			}
+			field, value, _ := bytes.Cut(line, []byte(":"))
+			if string(field) != "data" {
+				continue
+			}
+			if has {
+				data = append(data, '\n')
+			}
+			data = append(data, bytes.TrimPrefix(value, []byte(" "))...)
+			has = true
+		}
+	}
+}
+
+// cutLine takes the first line: it ends in CR LF, LF or CR.
+func cutLine(body []byte) (line, rest []byte) {
+	end := bytes.IndexAny(body, "\r\n")
+	if end < 0 {
+		return body, nil
+	}
+	rest = body[end+1:]
+	if body[end] == '\r' && len(rest) > 0 && rest[0] == '\n' {
+		rest = rest[1:]
+	}
+	return body[:end], rest
+}
+
+// event writes one message as an event stream of one event.
+func event(message []byte) []byte {
+	out := append(make([]byte, 0, len(message)+32), "event: message\n"...)
+	for line := range bytes.SplitSeq(message, []byte("\n")) {
+		out = append(append(append(out, "data: "...), bytes.TrimSuffix(line, []byte("\r"))...), '\n')
+	}
+	return append(out, '\n')
+}
