@@ -1,0 +1,87 @@
+package exchange
+
+import (
+	"strconv"
+	"strings"
+
+	"idem/filter/policy"
+	"idem/ledgerd/wire"
+)
+
+// The headers that the execution route writes on every reply, also on those that the proxy makes itself. They are the
+// only word that is taken for how far a request came.
+const (
+	headerFlags    = "x-idem-flags"    // %RESPONSE_FLAGS%
+	headerDetails  = "x-idem-details"  // %RESPONSE_CODE_DETAILS%
+	headerAttempts = "x-idem-attempts" // %UPSTREAM_REQUEST_ATTEMPT_COUNT%
+)
+
+// viaUpstream is the detail of a reply that an upstream gave, rather than the proxy.
+const viaUpstream = "via_upstream"
+
+// notSentFlags are the response flags of a request that never left the proxy: no connection, no healthy host, no route,
+// over a limit, no cluster.
+const notSentFlags = "UF,UH,NR,UO,NC"
+
+// classify says what is known of an execution by its reply; empty: it succeeded.
+//
+//	no reply at all                                          unknown: reset, cut short, over the buffer
+//	the tool's own (details via_upstream)                    by its status, as the rule says
+//	the proxy's, one attempt at most, all flags in the list  not sent
+//	anything else                                            unknown
+func classify(r HTTPReply, failures policy.Failures) wire.Class {
+	if r.Status == 0 {
+		return wire.ClassUnknown
+	}
+	if header(r.Headers, headerDetails) == viaUpstream {
+		return byStatus[failures.Classify(r.Status)]
+	}
+	if neverSent(header(r.Headers, headerFlags), header(r.Headers, headerAttempts)) {
+		return wire.ClassNotSent
+	}
+	return wire.ClassUnknown
+}
+
+// byStatus says in the ledger's words what a rule makes of a status.
+var byStatus = map[policy.Class]wire.Class{
+	policy.Success:  "",
+	policy.Definite: wire.ClassDefinite,
+	policy.Unknown:  wire.ClassUnknown,
+}
+
+// neverSent says whether flags and attempts prove that nothing was sent. A retry hides a reset behind the last
+// attempt's flag, so more than one attempt proves nothing.
+func neverSent(flags, attempts string) bool {
+	if n, err := strconv.Atoi(attempts); attempts != "-" && (err != nil || n > 1) {
+		return false
+	}
+	if flags == "" {
+		return false
+	}
+	for flag := range strings.SplitSeq(flags, ",") {
+		if !listed(notSentFlags, flag) {
+			return false
+		}
+	}
+	return true
+}
+
+// listed says whether word is one of the comma-separated words of list.
+func listed(list, word string) bool {
+	for w := range strings.SplitSeq(list, ",") {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// header gives the first value of a header by its lower-case name.
+func header(headers [][2]string, name string) string {
+	for _, h := range headers {
+		if h[0] == name {
+			return h[1]
+		}
+	}
+	return ""
+}

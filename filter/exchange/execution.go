@@ -1,0 +1,145 @@
+package exchange
+
+import (
+	"time"
+
+	"idem/ledgerd/wire"
+)
+
+// execution is one attempt's life: the call to the tool, the extensions of its lease, what it came to, and who in this
+// worker waits for it. It belongs to the worker: the caller that started it may leave.
+type execution struct {
+	worker   *Worker
+	attempt  string
+	intent   string // of the record that the attempt is in
+	caller   *Call  // the one that executes
+	waiters  []*Call
+	lease    time.Duration
+	extendAt time.Duration
+	started  int64 // the ledger's clock, Unix ms
+
+	ended   bool // the tool's part is over
+	result  ending
+	replyBy time.Duration // when the caller is answered even though the ledger has not acknowledged
+}
+
+// ending is what an execution came to.
+type ending struct {
+	class  wire.Class   // empty: success
+	stored *wire.Result // what is stored and given to others
+	own    *wire.Result // what the executor is given: its own cookies too
+}
+
+// execute calls the tool for c's attempt.
+func (w *Worker) execute(c *Call, lease time.Duration, approvedBy string) {
+	e := &execution{worker: w, attempt: c.attempt, intent: c.record, caller: c, lease: lease, started: w.link.now()}
+	e.extendAt = w.host.Now() + lease/3
+	w.executions[e.attempt] = e
+	call := c.Request.toTool(w.config.Execute.Cluster, c, approvedBy)
+	w.host.Count("executions", 1)
+	if !w.host.Dispatch(call, e.finished) {
+		e.end(ending{class: wire.ClassNotSent})
+	}
+}
+
+// tick extends the lease and keeps the callers' bounds.
+func (e *execution) tick(now time.Duration) {
+	if now >= e.extendAt {
+		e.extendAt = now + e.lease/3
+		op := wire.Op{Kind: wire.OpExtend, Attempt: e.attempt, Intent: e.intent}
+		e.worker.link.send(queued{op: op, done: e.extended})
+	}
+	if e.ended && now >= e.replyBy {
+		e.tell(false)
+	}
+	e.waiters = stillWaiting(e.waiters, func(c *Call) bool {
+		if now < c.waitEnds() {
+			return true
+		}
+		c.refuse(inFlightProblem(e.started))
+		return false
+	})
+}
+
+func (e *execution) extended(a wire.Answer, ok bool) {
+	if ok && a.Kind == wire.AnswerFenced && !e.ended {
+		e.worker.host.Count("executions.fenced", 1)
+	}
+}
+
+// finished reads the tool's reply, or the proxy's word about it.
+func (e *execution) finished(r HTTPReply) {
+	class := classify(r, e.caller.Rule.Failures)
+	if class == wire.ClassUnknown || class == wire.ClassNotSent {
+		e.end(ending{class: class})
+		return
+	}
+	stored := storedResult(r, e.caller.Rule.KeepHeaders)
+	if e.caller.MCP != nil {
+		if class, stored = finalResult(class, *stored); stored == nil {
+			e.end(ending{class: class})
+			return
+		}
+	}
+	e.end(ending{class: class, stored: stored, own: ownResult(r)})
+}
+
+// end reports to the ledger what the execution came to; the callers are told once that is durable.
+func (e *execution) end(result ending) {
+	w := e.worker
+	e.ended, e.result, e.replyBy = true, result, w.host.Now()+w.config.Ledger.CommitTimeout
+	op := wire.Op{Kind: wire.OpFail, Attempt: e.attempt, Intent: e.intent, Class: result.class, Result: result.stored}
+	if result.class == "" {
+		op.Kind = wire.OpCommit
+		if int64(len(result.stored.Body)) > e.caller.Rule.MaxResultBytes {
+			op.Result, op.Missing = &wire.Result{Status: result.stored.Status}, wire.MissingTooLarge
+		}
+	}
+	w.settle(op, e.acknowledged)
+	w.link.flush()
+}
+
+// acknowledged tells everyone. Fenced means that the row was decided otherwise meanwhile: by a human, or by another
+// attempt; who waited asks the ledger what holds now.
+func (e *execution) acknowledged(a wire.Answer) {
+	w := e.worker
+	delete(w.executions, e.attempt)
+	durable := a.Kind == wire.AnswerOK
+	e.tell(durable)
+	for _, c := range e.waiters {
+		switch {
+		case !durable:
+			w.reserveAnew(c)
+		case e.result.class == "" && int64(len(e.result.stored.Body)) > e.caller.Rule.MaxResultBytes:
+			c.refuse(missingProblem(wire.MissingTooLarge))
+		case e.result.class == "":
+			c.reply(c.resultReply(*e.result.stored, outcomeCoalesced))
+		default:
+			c.reply(c.failureReply(e.result.class, e.result.stored))
+		}
+	}
+	e.waiters = nil
+}
+
+// tell answers the caller that executed. committed: the ledger has what is told.
+func (e *execution) tell(committed bool) {
+	c := e.caller
+	if c.answered {
+		return
+	}
+	var r Reply
+	switch own := e.result.own; {
+	case own == nil:
+		r = c.failureReply(e.result.class, nil)
+	case e.result.class != "":
+		r = c.executorReply(*own, outcomeFailed)
+	case committed:
+		r = c.executorReply(*own, outcomeExecuted)
+	default:
+		r = c.executorReply(*own, outcomeInDoubt)
+	}
+	if !committed {
+		r.Headers = append(r.Headers, [2]string{headerCommitted, "false"})
+	}
+	c.reply(r)
+}

@@ -1,0 +1,71 @@
+package exchange
+
+import (
+	"slices"
+	"strings"
+
+	"idem/ledgerd/wire"
+)
+
+// What is told about a call in headers of the reply.
+const (
+	headerOutcome     = "x-idem-outcome"
+	headerFingerprint = "x-idem-fingerprint"
+	headerCommitted   = "x-idem-committed" // "false": the ledger has not acknowledged what the reply says
+	headerReplayed    = "idempotent-replayed"
+)
+
+// hopByHop are the headers that belong to one connection (RFC 9110 section 7.6.1), and content-length, which whoever
+// sends a body writes anew.
+var hopByHop = []string{
+	"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
+	"transfer-encoding", "upgrade", "content-length",
+}
+
+// ours says whether a header belongs to Idem or to the proxy: it passes neither from a caller nor from a tool.
+func ours(name string) bool {
+	return strings.HasPrefix(name, "x-idem-") || strings.HasPrefix(name, "x-envoy-")
+}
+
+// passes gives the headers that may be passed on: no pseudo headers, nothing of this hop, nothing of ours.
+func passes(headers [][2]string) [][2]string {
+	named := connectionNames(headers)
+	out := make([][2]string, 0, len(headers))
+	for _, h := range headers {
+		name := h[0]
+		if name == "" || name[0] == ':' || ours(name) || slices.Contains(hopByHop, name) || slices.Contains(named, name) {
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// connectionNames are the further hop-by-hop headers that Connection names.
+func connectionNames(headers [][2]string) []string {
+	var names []string
+	for _, h := range headers {
+		if h[0] != "connection" {
+			continue
+		}
+		for name := range strings.SplitSeq(h[1], ",") {
+			names = append(names, strings.ToLower(strings.TrimSpace(name)))
+		}
+	}
+	return names
+}
+
+// ownResult is the tool's reply as the caller that executed is given it.
+func ownResult(r HTTPReply) *wire.Result {
+	headers := slices.DeleteFunc(passes(r.Headers), func(h [2]string) bool { return h[0] == "server" || h[0] == headerReplayed })
+	return &wire.Result{Status: r.Status, Headers: headers, Body: r.Body}
+}
+
+// storedResult is the tool's reply as others are given it: without what belongs to one moment or one caller.
+func storedResult(r HTTPReply, keep []string) *wire.Result {
+	own := ownResult(r)
+	own.Headers = slices.DeleteFunc(own.Headers, func(h [2]string) bool {
+		return (h[0] == "date" || h[0] == "set-cookie") && !slices.Contains(keep, h[0])
+	})
+	return own
+}

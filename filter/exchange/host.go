@@ -1,0 +1,49 @@
+package exchange
+
+import "time"
+
+// Host is what a worker needs from the proxy. Its methods are called from one goroutine at a time.
+type Host interface {
+	// Now is a monotonic clock: the time since a moment that does not change while the worker lives.
+	Now() time.Duration
+	// NewID gives a random id that no other worker, VM or machine gives: at least 128 bits.
+	NewID() string
+	// Dispatch makes an HTTP call that belongs to the worker. It returns false where the call was surely not made;
+	// otherwise done is called exactly once, later, never from inside Dispatch.
+	Dispatch(call HTTPCall, done func(HTTPReply)) bool
+	// Wake asks the proxy to call Worker.Flush in the root context soon. It may be called from a stream's callback.
+	Wake()
+	// Count adds to a counter of the proxy's statistics.
+	Count(metric string, n uint64)
+	// Warn writes a line for the operator. It never carries a body or a credential.
+	Warn(line string)
+}
+
+// HTTPCall is a request that the worker makes. Headers hold :method, :path and :authority too.
+type HTTPCall struct {
+	Cluster string
+	Headers [][2]string
+	Body    []byte
+	Timeout time.Duration
+}
+
+// HTTPReply is what came back. Status 0 says that the call ended without a reply: reset, cut short or over a limit.
+type HTTPReply struct {
+	Status  int
+	Headers [][2]string
+	Body    []byte
+}
+
+// Caller is the parked stream. Reply is called at most once, from the root context; a stream that is gone ignores it.
+type Caller interface {
+	Reply(Reply)
+}
+
+// Reply is what the caller is told. Headers are complete but for what the proxy adds itself (content-length, date).
+type Reply struct {
+	Status  int
+	Headers [][2]string
+	Body    []byte
+	Outcome string // a word of section 1 of the design
+	Code    string // of a refusal; empty otherwise
+}

@@ -1,0 +1,55 @@
+package exchange
+
+import (
+	"slices"
+
+	"idem/filter/mcp"
+	"idem/ledgerd/wire"
+)
+
+// finalHeader marks a stored reply whose body is the final of a tools/call, without id and shape. It is written by this
+// package alone: a tool's own is removed with every other x-idem- header, and it is never passed on.
+const finalHeader = "x-idem-mcp"
+
+// finalResult reads the end of a tools/call out of the tool's reply: what is stored of it and what it means. class is
+// what the status says. A reply that holds no response keeps its own form where it is a failure by its status; a
+// success without a response was cut short.
+func finalResult(class wire.Class, r wire.Result) (wire.Class, *wire.Result) {
+	final := mcp.ReadFinal(header(r.Headers, "content-type"), r.Body)
+	switch {
+	case !final.Present && class == "":
+		return wire.ClassUnknown, nil
+	case !final.Present:
+		return class, &r
+	case class == "" && (final.Failed || final.Asks):
+		// A result that asks for input is passed on, but it is not the end of the call: nothing is committed, and the
+		// continuation is a call of its own.
+		class = wire.ClassDefinite
+	}
+	return class, &wire.Result{
+		Status:  r.Status,
+		Headers: append(withoutSession(r.Headers), [2]string{finalHeader, "final"}),
+		Body:    final.Stored(),
+	}
+}
+
+// withoutSession drops the headers of one client's session: they are nobody else's.
+func withoutSession(headers [][2]string) [][2]string {
+	kept := make([][2]string, 0, len(headers)+1)
+	for _, h := range typed(headers, mcp.ContentJSON) {
+		if h[0] != "mcp-session-id" {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
+
+// respond gives a stored final to an MCP caller.
+func (c *Call) respond(r wire.Result) (headers [][2]string, body []byte) {
+	contentType, body := c.MCP.Respond(r.Body)
+	headers = slices.DeleteFunc(typed(r.Headers, contentType), func(h [2]string) bool { return h[0] == finalHeader })
+	return headers, body
+}
+
+// isFinal says whether a stored reply is the final of a tools/call.
+func isFinal(r wire.Result) bool { return header(r.Headers, finalHeader) != "" }

@@ -1,0 +1,145 @@
+package exchange
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"idem/canon"
+	"idem/filter/mcp"
+	"idem/ledgerd/wire"
+)
+
+const callMessage = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"refund","arguments":{}}}`
+
+// arriveMCP lets an MCP caller come with an id of its own.
+func (b *bench) arriveMCP(run, message string, accept ...string) *caller {
+	b.Helper()
+	request, refused := mcp.Read([]byte(message), accept)
+	if refused != nil || request == nil {
+		b.Fatalf("the message is not read as a tools/call: %v", refused)
+	}
+	c := &caller{}
+	c.call = &Call{Rule: b.rule, MCP: request, Caller: c,
+		Action: canon.Action{Tool: "refund", Run: run, Fingerprint: fingerprint1, Intent: intent1}}
+	b.worker.Arrive(c.call)
+	b.worker.Flush()
+	b.tellTime()
+	return c
+}
+
+func TestToolsCallResultIsGivenBackUnderEachCallersID(t *testing.T) {
+	b := newBench(t)
+	c := b.arriveMCP("a", callMessage, "application/json, text/event-stream")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	w := b.arriveMCP("b", strings.Replace(callMessage, "7", `"x-9"`, 1), "text/event-stream")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: c.call.attempt})
+
+	stream := "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{}}\r\n\r\n" +
+		"data: {\"jsonrpc\":\"2.0\",\"id\":7,\ndata: \"result\":{\"content\":[]}}\n\n"
+	b.tool().reply(byTool(200, stream, [2]string{"content-type", "text/event-stream"}, [2]string{"mcp-session-id", "s-1"}))
+	commit := b.ledger(wire.OpCommit)
+	if r := commit.ops(t)[0].Result; string(r.Body) != `{"result":{"content":[]}}` || header(r.Headers, "mcp-session-id") != "" {
+		t.Fatalf("stored %s with %v", r.Body, r.Headers)
+	}
+	commit.answer(wire.Answer{Kind: wire.AnswerOK})
+
+	if r := b.told(c, 200, "executed", ""); string(r.Body) != stream || header(r.Headers, "mcp-session-id") != "s-1" {
+		t.Errorf("the executor got %s with %v, want what the tool sent", r.Body, r.Headers)
+	}
+	r := b.told(w, 200, "coalesced", "")
+	if want := "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"x-9\",\"result\":{\"content\":[]}}\n\n"; string(r.Body) != want {
+		t.Errorf("the waiter got %q, want %q", r.Body, want)
+	}
+	if header(r.Headers, "content-type") != "text/event-stream" || header(r.Headers, finalHeader) != "" {
+		t.Errorf("the waiter got the headers %v", r.Headers)
+	}
+}
+
+func TestToolsCallEndsAsTheMessageSays(t *testing.T) {
+	for _, tc := range []struct {
+		name, contentType, body string
+		status                  int
+		op                      wire.OpKind
+		class                   wire.Class
+		waiter                  string // the waiter's message; empty: a refusal
+	}{
+		{"a result", "application/json", `{"jsonrpc":"2.0","id":7,"result":{"content":[],"isError":false}}`, 200, wire.OpCommit, "", `{"jsonrpc":"2.0","id":8,"result":{"content":[],"isError":false}}`},
+		{"isError", "application/json", `{"jsonrpc":"2.0","id":7,"result":{"content":[],"isError":true}}`, 200, wire.OpFail, wire.ClassDefinite, `{"jsonrpc":"2.0","id":8,"result":{"content":[],"isError":true}}`},
+		{"a JSON-RPC error", "application/json", `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}`, 200, wire.OpFail, wire.ClassDefinite, `{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"no"}}`},
+		{"a result that asks for input", "application/json", `{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","inputRequests":{}}}`, 200, wire.OpFail, wire.ClassDefinite, `{"jsonrpc":"2.0","id":8,"result":{"resultType":"input_required","inputRequests":{}}}`},
+		{"a stream without a response", "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n", 200, wire.OpFail, wire.ClassUnknown, ""},
+		{"an event that was cut", "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n", 200, wire.OpFail, wire.ClassUnknown, ""},
+		{"nothing", "application/json", "", 202, wire.OpFail, wire.ClassUnknown, ""},
+		{"a failed status with an error", "application/json", `{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"no session"}}`, 404, wire.OpFail, wire.ClassDefinite, `{"jsonrpc":"2.0","id":8,"error":{"code":-32000,"message":"no session"}}`},
+		{"a failed status without a message", "text/plain", "no", 500, wire.OpFail, wire.ClassDefinite, "no"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t)
+			c := b.arriveMCP("a", callMessage)
+			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+			w := b.arriveMCP("b", strings.Replace(callMessage, "7", "8", 1))
+			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: c.call.attempt})
+			b.tool().reply(byTool(tc.status, tc.body, [2]string{"content-type", tc.contentType}))
+			end := b.ledger(tc.op)
+			if got := end.ops(t)[0].Class; got != tc.class {
+				t.Fatalf("the ledger is told class %q, want %q", got, tc.class)
+			}
+			end.answer(wire.Answer{Kind: wire.AnswerOK})
+			if tc.waiter != "" {
+				if r := b.one(w); string(r.Body) != tc.waiter || r.Status != tc.status {
+					t.Errorf("the waiter got %d %s, want %d %s", r.Status, r.Body, tc.status, tc.waiter)
+				}
+				if r := b.one(c); string(r.Body) != tc.body {
+					t.Errorf("the executor got %s, want the tool's own %s", r.Body, tc.body)
+				}
+				return
+			}
+			b.told(w, 200, "in_doubt", "in_doubt")
+		})
+	}
+}
+
+func TestRefusalOfAToolsCallIsAToolResultThatTheModelReads(t *testing.T) {
+	b := newBench(t)
+	c := b.arriveMCP("a", callMessage)
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerHeld, Hold: &wire.Hold{ID: "h-1", Reason: "new_run"}})
+	r := b.told(c, 200, "held", "held")
+	var m struct {
+		JSONRPC string
+		ID      int
+		Result  struct {
+			IsError bool
+			Content []struct{ Type, Text string }
+			Problem struct {
+				Code string
+				Hold struct{ ID string }
+			} `json:"structuredContent"`
+		}
+	}
+	if err := json.Unmarshal(r.Body, &m); err != nil {
+		t.Fatalf("%v: %s", err, r.Body)
+	}
+	if m.JSONRPC != "2.0" || m.ID != 7 || !m.Result.IsError || m.Result.Problem.Code != "held" || m.Result.Problem.Hold.ID != "h-1" ||
+		len(m.Result.Content) != 1 || m.Result.Content[0].Type != "text" || !strings.Contains(m.Result.Content[0].Text, "h-1") ||
+		!strings.Contains(m.Result.Content[0].Text, "Do not retry") {
+		t.Errorf("the caller got %s", r.Body)
+	}
+}
+
+func TestUnreadableMessageIsAJSONRPCErrorWithoutAnID(t *testing.T) {
+	r := Unreadable(&canon.Error{Code: "malformed_body", Offset: 4, Detail: "cut"}, canon.MCP)
+	var m struct {
+		ID    any
+		Error struct {
+			Code int
+			Data struct{ Code string }
+		}
+	}
+	if err := json.Unmarshal(r.Body, &m); err != nil {
+		t.Fatalf("%v: %s", err, r.Body)
+	}
+	if r.Status != 400 || m.ID != nil || m.Error.Code != -32700 || m.Error.Data.Code != "malformed_body" || header(r.Headers, "content-type") != "application/json" {
+		t.Errorf("the caller got %d %s", r.Status, r.Body)
+	}
+}

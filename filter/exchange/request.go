@@ -1,0 +1,66 @@
+package exchange
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"idem/canon"
+)
+
+// Request is the caller's request as it came.
+type Request struct {
+	Method, Authority, Path string
+	Headers                 [][2]string // names in lower case, pseudo headers included
+	Body                    []byte
+}
+
+// maxShownBytes bounds what the ledger is told of a call for people; a longer one is shown by its size alone.
+const maxShownBytes = 16 << 10
+
+// toTool is the call that executes an attempt: the caller's request without what belongs to the caller's hop or to
+// Idem. The tool is asked for a plain body, so that its reply fits every caller that gets it.
+func (r Request) toTool(cluster string, c *Call, approvedBy string) HTTPCall {
+	headers := [][2]string{{":method", r.Method}, {":path", r.Path}, {":authority", r.Authority}}
+	for _, h := range passes(r.Headers) {
+		switch h[0] {
+		case "host", "accept-encoding", "expect":
+			continue
+		}
+		if slices.Contains(c.Rule.RunHeaders, h[0]) {
+			continue
+		}
+		if key := c.Rule.ProviderKey; key != nil && h[0] == key.Header {
+			continue
+		}
+		headers = append(headers, h)
+	}
+	headers = append(headers, [2]string{"accept-encoding", "identity"})
+	if key := c.Rule.ProviderKey; key != nil {
+		headers = append(headers, [2]string{key.Header, providerKey(c.Action.Fingerprint, approvedBy)})
+	}
+	return HTTPCall{Cluster: cluster, Headers: headers, Body: r.Body, Timeout: c.Rule.ExecutionTimeout}
+}
+
+// forPeople is the call as written, for the one who answers a hold: a JSON object with method, path and args.
+func (r Request) forPeople(a canon.Action) []byte {
+	out := append([]byte(nil), `{"method":`...)
+	out = quoted(out, r.Method)
+	out = append(out, `,"path":`...)
+	out = quoted(out, r.Path)
+	if len(a.Args) > maxShownBytes {
+		out = append(out, `,"args_bytes":`...)
+		return append(appendInt(out, int64(len(a.Args))), '}')
+	}
+	if len(a.Args) > 0 {
+		out = append(out, `,"args":`...)
+		out = append(out, a.Args...)
+	}
+	return append(out, '}')
+}
+
+// quoted appends a JSON string; what is no UTF-8 is replaced, because it is only shown.
+func quoted(dst []byte, s string) []byte {
+	out, _ := jsontext.AppendQuote(dst, s)
+	return out
+}

@@ -1,0 +1,76 @@
+package exchange
+
+import (
+	"time"
+
+	"idem/filter/policy"
+	"idem/ledgerd/wire"
+)
+
+// Worker owns all that one Envoy worker does for guarded calls: its ledger link, its executions, its waits.
+type Worker struct {
+	host       Host
+	config     *policy.Config
+	link       *link
+	executions map[string]*execution // by attempt
+	watches    map[string]*watch     // by attempt or hold
+	settling   []*settlement         // commits and fails that the ledger has not acknowledged
+	forgotten  uint64                // settlements given up for want of room
+}
+
+// NewWorker makes a worker that has not spoken to its ledger yet.
+func NewWorker(host Host, config *policy.Config) *Worker {
+	return &Worker{
+		host: host, config: config,
+		link:       newLink(host, config.Ledger),
+		executions: map[string]*execution{},
+		watches:    map[string]*watch{},
+	}
+}
+
+// Arrive takes a call in. It only queues, so a stream's callback may call it.
+func (w *Worker) Arrive(c *Call) {
+	c.worker, c.arrived = w, w.host.Now()
+	w.reserve(c)
+	w.host.Wake()
+}
+
+// Flush sends what is queued, if no batch is under way. Root context only.
+func (w *Worker) Flush() { w.link.flush() }
+
+// TickPeriod is how often Tick wants to be called: the resolution of every bound that a caller is promised.
+const TickPeriod = 100 * time.Millisecond
+
+// Tick lets time pass: leases are extended, waits end, unacknowledged operations are sent again. Root context only.
+func (w *Worker) Tick() {
+	now := w.host.Now()
+	for _, e := range w.executions {
+		e.tick(now)
+	}
+	for _, v := range w.watches {
+		v.tick(now)
+	}
+	w.tickSettling(now)
+	w.link.flush()
+}
+
+// Idle says whether nothing is under way: no execution, no wait, nothing unacknowledged, nothing queued.
+func (w *Worker) Idle() bool {
+	return len(w.executions) == 0 && len(w.watches) == 0 && len(w.settling) == 0 && w.link.idle()
+}
+
+// ask sends one operation by a call of its own, outside the batches: a wait that blocks, a result that is large.
+func (w *Worker) ask(op wire.Op, timeout time.Duration, done func(wire.Answer, bool)) {
+	call := w.link.request(wire.AppendOp(nil, &op), timeout)
+	sent := w.host.Dispatch(call, func(r HTTPReply) {
+		answers, ok := w.link.answers(r, 1)
+		if !ok {
+			done(wire.Answer{}, false)
+			return
+		}
+		done(answers[0], true)
+	})
+	if !sent {
+		done(wire.Answer{}, false)
+	}
+}
