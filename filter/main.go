@@ -1,0 +1,30 @@
+// Command filter is Idem's Envoy filter, compiled to WebAssembly (GOOS=wasip1 GOARCH=wasm -buildmode=c-shared).
+//
+// This package is the thin shell around package exchange: it turns the proxy's callbacks into calls of a
+// [exchange.Worker] and the worker's wishes into host calls, and decides nothing about a call itself.
+//
+//	main.go    the entry points of the ABI
+//	plugin.go  the root context: configuration, queue, tick
+//	host.go    what the worker may ask of the proxy
+//	stream.go  one caller's stream: read, matched, parked, answered
+//
+// Facts of the host that shape it: only a root context's HTTP calls survive the stream that asked for them, and the
+// SDK gives a callback to the context that dispatched the call, so all calls are made by the root context; a stream
+// reaches it through a shared queue of the VM's own. A trap takes every stream of the worker with it, so every callback
+// recovers.
+package main
+
+import (
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
+)
+
+func main() {}
+
+func init() {
+	proxywasm.SetVMContext(&vm{})
+}
+
+type vm struct{ types.DefaultVMContext }
+
+func (*vm) NewPluginContext(id uint32) types.PluginContext { return &plugin{id: id} }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"os"
+	"runtime/debug"
+
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
+
+	"idem/filter/exchange"
+	"idem/filter/policy"
+)
+
+// plugin is the root context of one worker: it owns the exchange worker and all of its I/O.
+type plugin struct {
+	types.DefaultPluginContext
+	id     uint32
+	config *policy.Config
+	worker *exchange.Worker
+	host   *host
+	queue  uint32
+	done   bool // the configuration has been replaced; what is under way is finished
+}
+
+// OnPluginStart reads the configuration. A configuration that is refused is refused by Envoy too.
+func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
+	defer func() {
+		if r := recover(); r != nil {
+			trapped("OnPluginStart", r)
+			status = types.OnPluginStartStatusFailed
+		}
+	}()
+	data, err := proxywasm.GetPluginConfiguration()
+	if err != nil {
+		proxywasm.LogCritical("idem: there is no plugin configuration: " + err.Error())
+		return types.OnPluginStartStatusFailed
+	}
+	config, err := policy.Parse(data, os.Getenv)
+	if err != nil {
+		proxywasm.LogCritical("idem: the plugin configuration is refused: " + err.Error())
+		return types.OnPluginStartStatusFailed
+	}
+	p.host = newHost(p)
+	// The ids of VMs and contexts are the same in every worker, so only chance keeps the queues apart.
+	queue, err := proxywasm.RegisterSharedQueue("idem-" + p.host.NewID())
+	if err != nil {
+		proxywasm.LogCritical("idem: no shared queue: " + err.Error())
+		return types.OnPluginStartStatusFailed
+	}
+	if err := proxywasm.SetTickPeriodMilliSeconds(uint32(exchange.TickPeriod.Milliseconds())); err != nil {
+		proxywasm.LogCritical("idem: no tick: " + err.Error())
+		return types.OnPluginStartStatusFailed
+	}
+	p.queue, p.config = queue, config
+	p.worker = exchange.NewWorker(p.host, config)
+	return types.OnPluginStartStatusOK
+}
+
+// OnPluginDone keeps a replaced configuration alive until what runs under it is settled.
+func (p *plugin) OnPluginDone() bool {
+	if p.worker == nil || p.worker.Idle() {
+		return true
+	}
+	p.done = true
+	return false
+}
+
+// OnQueueReady runs after streams have queued something.
+func (p *plugin) OnQueueReady(queue uint32) {
+	defer recovered("OnQueueReady")
+	for {
+		if _, err := proxywasm.DequeueSharedQueue(queue); err != nil {
+			break
+		}
+	}
+	p.host.woken = false
+	p.worker.Flush()
+}
+
+// OnTick lets time pass.
+func (p *plugin) OnTick() {
+	defer recovered("OnTick")
+	p.worker.Tick()
+	if p.done && p.worker.Idle() {
+		p.done = false
+		proxywasm.PluginDone()
+	}
+}
+
+// NewHttpContext makes the context of a stream.
+func (p *plugin) NewHttpContext(id uint32) types.HttpContext {
+	return &stream{plugin: p, id: id}
+}
+
+// recovered keeps a programming error from taking every stream of the worker with it.
+func recovered(callback string) {
+	if r := recover(); r != nil {
+		trapped(callback, r)
+	}
+}
+
+func trapped(callback string, r any) {
+	message := "unknown"
+	switch v := r.(type) {
+	case error:
+		message = v.Error()
+	case string:
+		message = v
+	}
+	proxywasm.LogCritical("idem: a fault in " + callback + ": " + message + "\n" + string(debug.Stack()))
+}
