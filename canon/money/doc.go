@@ -16,10 +16,10 @@
 // white space at both ends goes.
 //
 //	text      = [ "-" [ " " ] ] sum                     ; at most one minus or pair of parentheses in all
-//	          | "(" [ units [ " " ] ] number [ [ " " ] units ] ")"
-//	          | "(" number ")" [ [ " " ] units ]
+//	          | "(" [ units [ " " ] ] number ")" [ [ " " ] units ]
+//	          | "(" [ units [ " " ] ] number [ " " ] units ")"
 //	sum       = [ units [ " " ] ] signed [ [ " " ] units ]
-//	signed    = [ "-" ] number | number "-" | "(" number ")"
+//	signed    = [ "-" ] number | number "-" | "(" number ")"  ; parentheses behind a unit only, else see text
 //	units     = unit | code | code [ " " ] unit | unit [ " " ] code
 //	                                                    ; in all at most one code and one unit; of two on one side
 //	                                                    ; the unit is next to the number; at least one of them,
@@ -64,9 +64,9 @@
 //   - Contradicts: see above. LeftRaw: the rule's symbols have the unit with an empty code.
 //   - NotMoney, because in doubt two things are kept apart: a plus sign, "12.-", ".5" and "5.", exponents, digits that
 //     are not ASCII, words like "dollars" (a rule's symbols may add them), codes in lower case with nothing beside them
-//     ("top 10", "try 2"), a minus that a unit touches from behind ("12-USD": a hyphen), article numbers ("PEN-12",
-//     "TOP 007": a code touching a dash and bare digits, or before leading zeros) outside money fields, and texts of more
-//     than 64 bytes.
+//     ("top 10", "try 2"), what looks like an article number outside a money field (PEN-12, 12-USD: letters, a dash and
+//     bare digits that touch, while CHF-12.00 is read; TOP 007: leading zeros beside a code), and texts of more than 64
+//     bytes.
 //
 // # Sources
 //

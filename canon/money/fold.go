@@ -81,8 +81,9 @@ type folded struct {
 	place int // how far it is read
 }
 
-// fold fills f with a trimmed text. False where there is white space inside that no number format has.
+// fold fills f. False where there is white space inside that no number format has.
 func (f *folded) fold(text string) bool {
+	line := false // a tab or line break behind what is there so far: at the end only
 	for i := 0; i < len(text); {
 		r, width := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
@@ -90,22 +91,26 @@ func (f *folded) fold(text string) bool {
 		}
 		switch r {
 		case '\u200e', '\u200f', '\u061c': // left-to-right, right-to-left and Arabic letter mark
+		case '\t', '\n', '\r':
+			line = f.size > 0
 		case ' ', '\u00a0', '\u202f', '\u2009': // also no-break, narrow no-break and thin space
 			if f.size > 0 && f.text[f.size-1] != ' ' {
 				f.put(' ', i)
 			}
-		case '\u2212':
-			f.put('-', i)
-		case '\u2019':
-			f.put('\'', i)
-		case '\t', '\n', '\r':
-			return false
 		default:
-			for ; width > 0; width-- {
-				f.put(text[i], i)
-				i++
+			if line {
+				return false
 			}
-			continue
+			switch r {
+			case '\u2212':
+				f.put('-', i)
+			case '\u2019':
+				f.put('\'', i)
+			default:
+				for at := i; at < i+width; at++ {
+					f.put(text[at], at)
+				}
+			}
 		}
 		i += width
 	}
@@ -118,16 +123,4 @@ func (f *folded) fold(text string) bool {
 func (f *folded) put(c byte, from int) {
 	f.text[f.size], f.from[f.size] = c, uint8(from)
 	f.size++
-}
-
-// trim cuts the ASCII white space at both ends.
-func trim(text string) string {
-	white := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-	for text != "" && white(text[0]) {
-		text = text[1:]
-	}
-	for text != "" && white(text[len(text)-1]) {
-		text = text[:len(text)-1]
-	}
-	return text
 }

@@ -7,7 +7,6 @@ type span struct{ from, to int }
 type parts struct {
 	before, number, after span
 	minus                 bool // one minus, or parentheses
-	dashed                bool // a minus stands right before the number
 }
 
 // split finds the parts. False where the text does not have them.
@@ -32,7 +31,6 @@ func (f *folded) split() (parts, bool) {
 		minuses++
 	}
 	if f.eat('-') {
-		p.dashed = true
 		minuses++
 	}
 	p.number = f.number()
@@ -41,9 +39,6 @@ func (f *folded) split() (parts, bool) {
 	}
 	if f.eat('-') {
 		minuses++
-		if next := f.next(); next != 0 && next != ' ' && next != ')' {
-			return p, false // 12-USD: a hyphen
-		}
 	}
 	closed := (around || inside) && f.eat(')')
 	if inside && !closed {
@@ -58,18 +53,21 @@ func (f *folded) split() (parts, bool) {
 	return p, f.place == f.size && minuses <= 1
 }
 
-// identifier reports whether a number with nothing but a code is written as article numbers are and money is not:
-// PEN-12, TOP 007.
-func (f *folded) identifier(p parts) bool {
+// identifier reports whether a whole number and its unit are written as article numbers are and money is not: leading
+// zeros beside a code (TOP 007), or a letter, a dash and bare digits that touch (PEN-12, 12-USD).
+func (f *folded) identifier(p parts, code bool) bool {
 	number := f.bytes(p.number)
-	if len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
+	if code && len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
 		return true
 	}
-	touching := p.dashed && p.before.to == p.number.from-1 && p.before.to > p.before.from
 	for _, c := range number {
-		touching = touching && isDigit(c)
+		if !isDigit(c) {
+			return false
+		}
 	}
-	return touching
+	before, after := p.number.from, p.number.to
+	return before > 1 && f.text[before-1] == '-' && kinds[f.text[before-2]] == letter && f.text[before-2] != '$' ||
+		after < f.size-1 && f.text[after] == '-' && kinds[f.text[after+1]] == letter && f.text[after+1] != '$'
 }
 
 // next is the byte that is read next, or 0 at the end.

@@ -17,9 +17,10 @@ const (
 	centavos = "ARSBOBBRLCOPCUPCVEDOPGTQHNLMXNMZNNIOPHP"
 )
 
-// symbolTable is the units of major units by their symbols, as CLDR writes them in its locales, and the signs of minor
-// ones, in order of their bytes. What CLDR gives to one current currency alone, and is more than a few letters, names
-// that currency. Letters that ordinary identifiers start with too (R 12, Q3) are weak.
+// symbolTable is the units of major units by their symbols, as CLDR writes them in its locales and with a few customary
+// ones (TL, SFr., руб.), and the signs of minor units; in order of their bytes. What CLDR gives to one current currency
+// alone, and is more than a few letters, names that currency. Letters that ordinary identifiers start with too (R 12, Q3)
+// are weak.
 var symbolTable = [...]row{
 	{"$", unit{codes: dollars, alone: "USD"}},
 	{"$ AU", unit{codes: "AUD", alone: "AUD"}},
@@ -83,7 +84,7 @@ var symbolTable = [...]row{
 	{"Ksh", unit{codes: "KES", weak: true}},
 	{"Kz", unit{codes: "AOA", weak: true}},
 	{"Kč", unit{codes: "CZK", alone: "CZK"}},
-	{"L", unit{codes: "RONMDL", weak: true}},
+	{"L", unit{codes: "HNLMDLRON", weak: true}},
 	{"MK", unit{codes: "MWK", weak: true}},
 	{"MOP$", unit{codes: "MOP", alone: "MOP"}},
 	{"MTn", unit{codes: "MZN", weak: true}},

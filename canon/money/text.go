@@ -13,7 +13,6 @@ func ParseText(text string, beside string, bare bool, minor bool, symbols Symbol
 	if !plausible(text, bare) {
 		return Amount{}, NotMoney
 	}
-	text = trim(text)
 	var f folded
 	if !f.fold(text) {
 		return Amount{}, NotMoney
@@ -30,7 +29,7 @@ func ParseText(text string, beside string, bare bool, minor bool, symbols Symbol
 	if !named.read(f.bytes(parts.before), false, beside, symbols) || !named.read(f.bytes(parts.after), true, beside, symbols) {
 		return Amount{}, NotMoney
 	}
-	if !bare && named.unitless() || named.code != "" && !bare && f.identifier(parts) {
+	if !bare && (named.unitless() || f.identifier(parts, named.code != "")) {
 		return Amount{}, NotMoney
 	}
 	currency, reason := named.currency(beside)
@@ -76,11 +75,13 @@ func (n *names) read(text []byte, after bool, beside string, symbols Symbols) bo
 	if len(text) == 0 {
 		return true
 	}
+	if _, ruled := symbols[string(text)]; !ruled {
+		if code, ok := codeIn(text, beside); ok {
+			return n.addCode(code)
+		}
+	}
 	if known, ok := symbols.unit(text); ok {
 		return n.addUnit(known, after)
-	}
-	if code, ok := codeIn(text, beside); ok {
-		return n.addCode(code)
 	}
 	if len(text) <= codeWidth {
 		return false
