@@ -1,0 +1,86 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"idem/ledgerd/intent"
+	"idem/ledgerd/store"
+)
+
+// settingReset names the last reset. A node that finds another name there forgets all it remembers.
+const settingReset = "ledger.reset"
+
+// memoryTerm is how long after it last asked for resets a node of several answers from memory.
+const memoryTerm = 2 * time.Second
+
+// memory is what lets a node of several answer replays from memory although another may reset the store: it asks for
+// resets every second, answers from memory only for so long after it asked, and a reset returns only once that time
+// has passed for everybody.
+type memory struct {
+	asked atomic.Int64 // when the question was asked that last was answered, Unix ns of this process's clock
+	reset atomic.Pointer[string]
+}
+
+// trueFromMemory says whether a verdict is true although others may have changed the record since it was read: the
+// replay of a committed row to a run that is among its runs. Committed rows never change.
+func (l *Ledger) trueFromMemory(e *entry, j *job) bool {
+	a, arrival := j.cmd.(intent.Arrive)
+	if !arrival || j.verdict.Kind != intent.Replay || time.Now().UnixNano()-l.memory.asked.Load() > int64(memoryTerm) {
+		return false
+	}
+	return slices.ContainsFunc(e.Record.Rows, func(r intent.Row) bool {
+		return r.State == intent.Committed && r.Fingerprint == a.Fingerprint && r.Attempt == j.verdict.Attempt && slices.Contains(r.Runs, a.Run)
+	})
+}
+
+// heedReset asks whether another node has reset the store.
+func (l *Ledger) heedReset() error {
+	asked := time.Now().UnixNano()
+	ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
+	defer cancel()
+	name, err := l.store.Setting(ctx, settingReset)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if old := l.memory.reset.Swap(&name); old != nil && *old != name {
+		l.forget()
+	}
+	l.memory.asked.Store(asked)
+	return nil
+}
+
+func (l *Ledger) forget() {
+	l.records.flush()
+	l.results.flush()
+}
+
+// Reset removes every record, result, hold and doubt. Once it returns no node answers from before. Whoever waits is
+// told that what he waits for is gone.
+func (l *Ledger) Reset(ctx context.Context) error {
+	if err := l.store.Reset(ctx); err != nil {
+		return unavailable(err)
+	}
+	l.forget()
+	l.events.publish(Event{At: moment(l.heardNow()), Kind: "reset", Outcome: "ok"})
+	l.o.Log.Warn("the ledger was reset: every record is gone")
+	if l.o.SoleOwner {
+		l.lookAgain(ctx)
+		return nil
+	}
+	if err := l.store.SetSetting(ctx, settingReset, rand.Text()); err != nil {
+		return unavailable(err)
+	}
+	others := time.NewTimer(memoryTerm)
+	defer others.Stop()
+	select {
+	case <-others.C:
+		return nil
+	case <-ctx.Done():
+		return unavailable(ctx.Err())
+	}
+}

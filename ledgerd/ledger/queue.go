@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"idem/ledgerd/intent"
+)
+
+// job is one command on its way through a record's queue.
+type job struct {
+	cmd   intent.Command
+	bytes []byte // what a commit or a failure brought, as it is stored
+	limit int64  // of an arrival: max_result_bytes
+	fresh bool   // decided by what the store has, not by what this node remembers
+	swept bool   // of the sweeper: the record's entry in the Due index is wrong if nothing else changes
+	// ends says that the command ends or prolongs an execution, or is a human's: it is not refused for want of room
+	// before double the limit is reached.
+	ends bool
+
+	verdict   intent.Verdict
+	at        time.Time // when it was decided
+	seen      *entry    // the record that the verdict is true of
+	uncertain bool      // a write with its effect may have happened before the one that decided
+	err       error
+
+	// done is called once, by the runner of the record's queue: it must not block.
+	done func(*job)
+}
+
+// mostTogether is how many jobs of one record are decided with one write.
+const mostTogether = 512
+
+// queues lets the jobs of each record wait for one another: what arrives while a record is being written is decided
+// together by the next write, one step after the other, each with a verdict of its own. So 500 concurrent arrivals for
+// one record never meet themselves in a conflict, and cost a few writes.
+type queues struct {
+	shards [64]shard
+}
+
+type shard struct {
+	mu     sync.Mutex
+	queues map[string]*queue
+}
+
+type queue struct{ waiting []*job }
+
+var queueSeed = maphash.MakeSeed()
+
+func (q *queues) shard(key string) *shard {
+	return &q.shards[maphash.String(queueSeed, key)%uint64(len(q.shards))]
+}
+
+// submit puts a job into its record's queue. If it cannot, done is called with the reason at once.
+func (l *Ledger) submit(key string, j *job) {
+	l.gate.RLock()
+	defer l.gate.RUnlock()
+	most := int64(l.o.QueuedOps)
+	if j.ends {
+		most *= 2
+	}
+	switch n := l.queued.Add(1); {
+	case l.closed:
+		l.refuse(j, errClosed)
+		return
+	case n > most:
+		l.refuse(j, errQueueFull)
+		return
+	}
+	s := l.queues.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q := s.queues[key]; q != nil {
+		q.waiting = append(q.waiting, j)
+		return
+	}
+	if s.queues == nil {
+		s.queues = map[string]*queue{}
+	}
+	s.queues[key] = &queue{waiting: []*job{j}}
+	l.running.Add(1)
+	go l.run(s, key)
+}
+
+func (l *Ledger) refuse(j *job, err error) {
+	j.err = err
+	l.queued.Add(-1)
+	j.done(j)
+}
+
+// run decides what waits in a record's queue until nothing does.
+func (l *Ledger) run(s *shard, key string) {
+	defer l.running.Done()
+	for {
+		s.mu.Lock()
+		q := s.queues[key]
+		jobs := q.waiting
+		if len(jobs) > mostTogether {
+			jobs, q.waiting = jobs[:mostTogether:mostTogether], jobs[mostTogether:]
+		} else {
+			q.waiting = nil
+		}
+		if len(jobs) == 0 {
+			delete(s.queues, key)
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+
+		l.decide(key, jobs)
+		for _, j := range jobs {
+			l.account(key, j)
+			l.queued.Add(-1)
+			j.done(j)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"idem/ledgerd/intent"
+)
+
+// recordFormat is the first byte of a stored record: the version of what follows.
+const recordFormat = '1'
+
+// tokenSize is the length of the token that follows the format: it names the write, so that whoever does not know
+// whether his write took effect can see it in what he reads.
+const tokenSize = 24
+
+// entry is a record as it was read or written. It is never changed: a decision makes a new one.
+type entry struct {
+	key     string
+	version uint64 // 0: there is no such record
+	token   string // of the write that made it
+	content
+}
+
+// content is what a record's bytes hold after format and token.
+type content struct {
+	Record intent.Record `json:"rec"`
+	// Limits has max_result_bytes of live attempts whose rule does not have the default: the machine does not know
+	// about bytes.
+	Limits map[string]int64 `json:"max,omitempty"`
+}
+
+func encodeRecord(token string, c *content) ([]byte, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: write a record: %w", err)
+	}
+	return slices.Concat([]byte{recordFormat}, []byte(token), body), nil
+}
+
+func decodeRecord(key string, version uint64, data []byte) (*entry, error) {
+	if len(data) < 1+tokenSize || data[0] != recordFormat {
+		return nil, fmt.Errorf("ledger: record %s has a format that this ledgerd does not know, want version %c", key, recordFormat)
+	}
+	e := &entry{key: key, version: version, token: string(data[1 : 1+tokenSize])}
+	if err := json.Unmarshal(data[1+tokenSize:], &e.content); err != nil {
+		return nil, fmt.Errorf("ledger: record %s cannot be read: %w", key, err)
+	}
+	return e, nil
+}
+
+// limited gives the limits with one more, without those whose attempt no longer executes.
+func (c *content) limited(attempt string, limit int64) map[string]int64 {
+	out := maps.Clone(c.Limits)
+	if out == nil {
+		out = map[string]int64{}
+	}
+	out[attempt] = limit
+	return out
+}
+
+// pruned gives the limits of those attempts that may still bring a result.
+func (c *content) pruned() map[string]int64 {
+	if len(c.Limits) == 0 {
+		return nil
+	}
+	out := map[string]int64{}
+	for i := range c.Record.Rows {
+		if r := &c.Record.Rows[i]; r.Attempt != "" && r.State != intent.Committed {
+			if limit, ok := c.Limits[r.Attempt]; ok {
+				out[r.Attempt] = limit
+			}
+		}
+	}
+	return out
+}
+
+// moment turns Unix milliseconds into a moment; 0 is none.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// unixMS turns a moment into Unix milliseconds; none is 0.
+func unixMS(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,72 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"idem/ledgerd/intent"
+	"idem/ledgerd/store"
+	"idem/ledgerd/wire"
+)
+
+// withResult puts the result that a record names into an answer, or why there is none, or that it must be fetched. It
+// does not block: what is not in memory is read elsewhere.
+func (l *Ledger) withResult(ctx context.Context, key string, a wire.Answer, r *intent.Result, inline int64, answer func(wire.Answer)) {
+	switch {
+	case r == nil:
+	case r.Missing != "":
+		a.Missing = r.Missing
+	case r.Size > inline:
+		a.Fetch = true
+	default:
+		if stored, ok := l.results.get(resultName(r.Attempt, r.Digest)); ok && stored.intent == key {
+			a.Result = &stored.Result
+			break
+		}
+		go func() {
+			stored, err := l.result(ctx, key, r)
+			switch {
+			case errors.Is(err, store.ErrNotFound):
+				a.Missing = wire.MissingErased
+			case err != nil:
+				a = l.failure("", err)
+			default:
+				a.Result = &stored.Result
+			}
+			answer(a)
+		}()
+		return
+	}
+	answer(a)
+}
+
+// result reads the bytes that a record names. Bytes that are not those the record remembers are as good as none.
+func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*storedResult, error) {
+	epoch := l.results.now()
+	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
+	defer cancel()
+	b, err := l.store.Result(ctx, r.Attempt)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	stored, err := decodeResult(b)
+	if err != nil || stored.intent != key || digest(b) != r.Digest {
+		l.o.Log.Error("a stored result is not the one that its record names; it is given to nobody", "intent", key, "attempt", r.Attempt, "error", err)
+		return nil, fmt.Errorf("ledger: the result of %s: %w", r.Attempt, store.ErrNotFound)
+	}
+	l.results.put(epoch, resultName(r.Attempt, r.Digest), stored, int64(len(b)))
+	return stored, nil
+}
+
+// remember keeps a result that was just written.
+func (l *Ledger) remember(attempt, digest string, r *storedResult, size int) {
+	l.results.put(l.results.now(), resultName(attempt, digest), r, int64(size))
+}
+
+// resultName names a result in memory. An attempt's failure and its late commit stand under one name in the store, and
+// are two results here.
+func resultName(attempt, digest string) string { return attempt + " " + digest }
