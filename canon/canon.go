@@ -43,7 +43,10 @@ type Action struct {
 	Dropped     string   // a digest of the values that were dropped, to count matches that differ in them; empty: none
 	Changes     []Change // only from Explain
 
-	body []byte // only from Explain, for Compare
+	// For Compare, only from Explain: the body as JSON, and where in it the args and what stands beside them are.
+	body             []byte
+	argsAt, besideAt string
+	hasArgs          bool
 }
 
 // The codes of an Error.
@@ -186,7 +189,7 @@ func (r *reading) read(call *Call, explain bool) (Action, *Error) {
 	case r.rule.Protocol == Form:
 		err = r.readForm(call.Body)
 	default:
-		err = r.readJSON(call.Body)
+		err = r.readJSON(call.Body, MaxDepth)
 	}
 	if err != nil {
 		return Action{}, err
@@ -229,10 +232,26 @@ func (r *reading) read(call *Call, explain bool) (Action, *Error) {
 	}
 	r.addIntent(&action, call, scope)
 	if explain {
-		r.explain(&action)
-		action.body = append([]byte(nil), call.Body...)
+		action.Changes = r.explain(call)
+		r.remember(&action, call)
 	}
 	return action, nil
+}
+
+// remember keeps what Compare needs.
+func (r *reading) remember(action *Action, call *Call) {
+	switch {
+	case r.rule.Protocol == Form && r.args >= 0:
+		action.body = action.Args
+	default:
+		action.body = append([]byte(nil), call.Body...)
+	}
+	if r.args >= 0 {
+		action.argsAt, action.hasArgs = r.pointerTo(r.args), true
+	}
+	if r.beside >= 0 {
+		action.besideAt = r.pointerTo(r.beside)
+	}
 }
 
 // settle decides which values count, and which are money.

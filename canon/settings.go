@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,7 +52,7 @@ type Settings struct {
 // MoneyField states what the number at a pointer means.
 type MoneyField struct {
 	Pointer  string // from the args
-	Unit     string // "minor" or "major"
+	Unit     string // "minor" or "major", the default
 	Currency string // ISO 4217 alphabetic code; empty: the currency field beside it
 }
 
@@ -264,7 +265,7 @@ func (c *checker) money(at string, f MoneyField) moneyRule {
 	if f.Pointer == "" {
 		c.wrong(at+"/pointer", "a pointer to a number in the args is missing: /fee")
 	}
-	if f.Unit != "minor" && f.Unit != "major" {
+	if f.Unit != "" && f.Unit != "minor" && f.Unit != "major" {
 		c.wrong(at+"/unit", quoted(f.Unit)+" is no unit: minor (cents) or major (dollars)")
 	}
 	if f.Currency != "" && !money.IsCode(f.Currency) {
@@ -293,7 +294,7 @@ func digest(r *rule) string {
 			if i > 0 {
 				d.out = append(d.out, ',')
 			}
-			d.strings(f.Pointer, f.Unit, f.Currency)
+			d.strings(f.Pointer, cmp.Or(f.Unit, "major"), f.Currency)
 		}
 		d.out = append(d.out, ']')
 	}

@@ -90,8 +90,9 @@ func (t *tree) add(v value) (int32, *Error) {
 	return i, nil
 }
 
-// readJSON reads a body as strict JSON: RFC 8259 with the demands of I-JSON (RFC 7493, section 2).
-func (t *tree) readJSON(body []byte) *Error {
+// readJSON reads a body as strict JSON: RFC 8259 with the demands of I-JSON (RFC 7493, section 2), nested no deeper
+// than deepest.
+func (t *tree) readJSON(body []byte, deepest int) *Error {
 	t.body = aliasing(body)
 	t.input = *bytes.NewBuffer(body)
 	d := &t.decoder
@@ -111,9 +112,9 @@ func (t *tree) readJSON(body []byte) *Error {
 				return t.syntax(err)
 			}
 			off := int32(d.InputOffset()) - 1
-			if depth++; depth > MaxDepth {
+			if depth++; depth > deepest {
 				return &Error{Code: codeMalformed, Pointer: shortened(string(d.StackPointer())), Offset: int64(off),
-					Detail: "the body is nested more than 128 deep"}
+					Detail: "the body is nested more than " + itoa(deepest) + " deep"}
 			}
 			i, err := t.add(value{name: name, off: off, parent: parent, kind: byte(kind), known: knownIf(named, name)})
 			if err != nil {

@@ -13,6 +13,18 @@ const (
 	inMCP                    // in MCP arguments, whose schema is the tool's
 )
 
+// into gives the place of what stands in a member of that name, or in an array.
+func (at place) into(name known) place {
+	switch {
+	case at == inMCP:
+		return inMCP
+	case name == bag:
+		return inBag
+	default:
+		return inner
+	}
+}
+
 const anywhere = beside | top | inBag | inner | inMCP
 
 // volatiles says of each volatile name where it is dropped, and by which word in the tool's name it is kept.
@@ -54,10 +66,7 @@ func (r *reading) dropVolatile(i int32, at place) (emptied bool) {
 	v := &r.values[i]
 	switch v.kind {
 	case '[':
-		in := inner
-		if at == inMCP {
-			in = inMCP
-		}
+		in := at.into(unknown)
 		for c := i + 1; c < v.next; c = r.values[c].next {
 			if r.values[c].kind == '{' || r.values[c].kind == '[' {
 				r.dropVolatile(c, in)
@@ -76,14 +85,7 @@ func (r *reading) dropVolatile(i int32, at place) (emptied bool) {
 				continue
 			}
 			if m.kind == '{' || m.kind == '[' {
-				in := inner
-				switch {
-				case at == inMCP:
-					in = inMCP
-				case m.known == bag:
-					in = inBag
-				}
-				if r.dropVolatile(c, in) && m.known == bag {
+				if r.dropVolatile(c, at.into(m.known)) && m.known == bag {
 					m.gone = volatile
 					continue
 				}
