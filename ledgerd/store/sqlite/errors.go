@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"idem/ledgerd/store"
+)
+
+// What Open refuses.
+var (
+	// ErrInUse says that another process has the data directory.
+	ErrInUse = errors.New("store/sqlite: the data directory is in use")
+	// ErrDamaged says that the database is damaged or is no database at all.
+	ErrDamaged = errors.New("store/sqlite: the database is damaged")
+	// ErrForeign says that the database is another program's, or a newer ledgerd's.
+	ErrForeign = errors.New("store/sqlite: the database was not written by this ledgerd or an older one")
+)
+
+// unavailable wraps an error of SQLite for the callers of the store. What an operator can act on is said in words.
+func unavailable(doing string, err error) error {
+	hint := ""
+	switch code(err) {
+	case lib.SQLITE_FULL:
+		hint = " (the disk is full)"
+	case lib.SQLITE_IOERR:
+		hint = " (the disk fails)"
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		hint = " (the database is damaged: stop ledgerd and see the README of the sqlite store)"
+	case lib.SQLITE_READONLY:
+		hint = " (the database cannot be written)"
+	case lib.SQLITE_BUSY:
+		hint = " (another program holds the database's write lock)"
+	}
+	return fmt.Errorf("%w: sqlite: %s: %w%s", store.ErrUnavailable, doing, err, hint)
+}
+
+func closed() error {
+	return fmt.Errorf("%w: sqlite: the store is closed", store.ErrUnavailable)
+}
+
+// damaged reports whether SQLite could not make sense of the file.
+func damaged(err error) bool {
+	c := code(err)
+	return c == lib.SQLITE_CORRUPT || c == lib.SQLITE_NOTADB
+}
+
+// code gives the primary result code of an error of SQLite; 0 where it is none.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"idem/ledgerd/store"
+)
+
+// Swap implements store.Store.
+func (s *Store) Swap(ctx context.Context, w store.Write) (uint64, error) {
+	if err := w.Check(); err != nil {
+		return 0, err
+	}
+	size := int64(len(w.Key) + len(w.Data))
+	for i := range w.Put {
+		size += int64(len(w.Put[i].Data))
+	}
+	if size > maxWrite {
+		return 0, fmt.Errorf("%w: the record of %s and its results are %d bytes, want at most %d", store.ErrInvalid, w.Key, size, maxWrite)
+	}
+	return s.do(ctx, func(r *request) { r.swap, r.size = w, size })
+}
+
+// SetSetting implements store.Store.
+func (s *Store) SetSetting(ctx context.Context, name, value string) error {
+	_, err := s.do(ctx, func(r *request) {
+		r.kind, r.setting, r.size = setSetting, [2]string{name, value}, int64(len(name)+len(value))
+	})
+	return err
+}
+
+// Reset implements store.Store.
+func (s *Store) Reset(ctx context.Context) error {
+	_, err := s.do(ctx, func(r *request) { r.kind = reset })
+	return err
+}
+
+// Watch implements store.Store.
+func (s *Store) Watch(ctx context.Context, changed func(key string)) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	s.watchers.Add(ctx, changed)
+	return nil
+}
+
+// Stats is how the writer is doing.
+type Stats struct {
+	Commits   uint64 // transactions committed, each with one sync
+	Writes    uint64 // writes in them
+	Conflicts uint64 // writes that found another version
+	Failures  uint64 // transactions that failed
+	Waiting   int    // writes in the queue now
+}
+
+// Stats gives the counts since the store was opened.
+func (s *Store) Stats() Stats {
+	w := s.writer
+	return Stats{
+		Commits: w.commits.Load(), Writes: w.writes.Load(), Conflicts: w.conflicts.Load(), Failures: w.failures.Load(),
+		Waiting: s.queue.length(),
+	}
+}

@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"idem/ledgerd/store"
+)
+
+// writer is the one goroutine that writes. It takes whatever waits, puts it into one transaction, and answers
+// everyone after the commit.
+type writer struct {
+	store   *Store
+	conn    *conn
+	version uint64 // the last one given, be it durable or not: none is given twice
+	now     int64  // the greatest moment that is durable, Unix µs
+
+	begin, commit, rollback                        *statement
+	find, insert, update, touch, remove            *statement
+	put, drop, name, unname, setSetting, setLedger *statement
+	resetRecords, resetEntries, resetResults       *statement
+	transaction
+
+	commits, writes, conflicts, failures atomic.Uint64 // see Stats
+}
+
+// transaction is what one group has done so far.
+type transaction struct {
+	staged map[string]state // records that it changed; version 0: removed
+	reset  bool             // everything from before it is gone: the memory of recent records does not count
+	count  int              // writes that it does
+	latest int64            // the greatest moment that its writes were decided by
+}
+
+// prepare reads where the database stands, and prepares the statements.
+func (w *writer) prepare() error {
+	err := w.conn.first("SELECT version, now FROM ledger", func(r *row) {
+		w.version, w.now = uint64(r.number(0)), r.number(1)
+	})
+	if err != nil {
+		return err
+	}
+
+	for _, p := range []struct {
+		into **statement
+		sql  string
+	}{
+		{&w.begin, "BEGIN IMMEDIATE"},
+		{&w.commit, "COMMIT"},
+		{&w.rollback, "ROLLBACK"},
+		{&w.find, "SELECT id, version, due, named FROM records WHERE key = ?"},
+		{&w.insert, "INSERT INTO records (id, key, version, due, named, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"},
+		{&w.update, "UPDATE records SET version = ?, named = ?, data = ?, due = ? WHERE id = ?"},
+		{&w.touch, "UPDATE records SET version = ?, named = ?, data = ? WHERE id = ?"},
+		{&w.remove, "DELETE FROM records WHERE id = ?"},
+		{&w.put, "INSERT INTO results (attempt, data) VALUES (?, ?) ON CONFLICT (attempt) DO UPDATE SET data = excluded.data"},
+		{&w.drop, "DELETE FROM results WHERE attempt = ?"},
+		{&w.name, "INSERT OR REPLACE INTO entries (kind, id, key, at) VALUES (?, ?, ?, ?)"},
+		{&w.unname, "DELETE FROM entries WHERE key = ?"},
+		{&w.setSetting, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)"},
+		{&w.setLedger, "UPDATE ledger SET version = ?, now = ?"},
+		{&w.resetRecords, "DELETE FROM records"},
+		{&w.resetEntries, "DELETE FROM entries"},
+		{&w.resetResults, "DELETE FROM results"},
+	} {
+		if *p.into, err = w.conn.prepare(p.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run serves the queue until it is closed and empty.
+func (w *writer) run() {
+	defer close(w.store.wrote)
+	o := w.store.options
+	var group []*request
+	for {
+		group = w.store.queue.take(group[:0], o.GroupWrites, o.GroupBytes)
+		if len(group) == 0 {
+			return
+		}
+		if err := w.write(group); err != nil {
+			for _, r := range group {
+				r.reply = outcome{err: err}
+			}
+		}
+		for i, r := range group {
+			group[i] = nil // whoever gets the answer uses the request again
+			r.done <- r.reply
+		}
+	}
+}
+
+// write does a group in one transaction. An error is the whole group's: whether it happened is not known, except to
+// the next reader.
+func (w *writer) write(group []*request) (err error) {
+	clear(w.staged)
+	w.transaction = transaction{staged: w.staged}
+	if _, err := w.begin.exec(); err != nil {
+		return unavailable("beginning a transaction", err)
+	}
+	defer func() {
+		if err != nil {
+			// Where SQLite has rolled back by itself there is nothing left to roll back: then this fails, rightly.
+			_, _ = w.rollback.exec()
+			w.failures.Add(1)
+		}
+	}()
+
+	for _, r := range group {
+		if r.reply, err = w.apply(r); err != nil {
+			return unavailable("writing", err)
+		}
+	}
+	if w.count == 0 {
+		_, err := w.rollback.exec()
+		return err
+	}
+	latest := max(w.now, w.latest)
+	if _, err := w.setLedger.exec(int64(w.version), latest); err != nil {
+		return unavailable("writing", err)
+	}
+
+	// From here until the commit nobody may find in memory what is about to change, nor what is not durable yet.
+	if w.reset {
+		w.store.recent.clear()
+	} else {
+		w.store.recent.forget(w.staged)
+	}
+	if _, err := w.commit.exec(); err != nil {
+		return unavailable("committing", err)
+	}
+	w.now = latest
+	w.commits.Add(1)
+	w.writes.Add(uint64(w.count))
+	w.store.clock.Raise(moment(latest))
+	w.store.recent.keep(w.staged)
+	for _, r := range group {
+		if r.kind == swap && r.reply.err == nil {
+			w.store.watchers.Tell(r.swap.Key)
+		}
+	}
+	return nil
+}
+
+// apply does one request within the transaction. An error is the transaction's; the request's own is in its outcome.
+func (w *writer) apply(r *request) (outcome, error) {
+	switch r.kind {
+	case swap:
+		version, err := w.swap(&r.swap)
+		if errors.Is(err, store.ErrConflict) {
+			w.conflicts.Add(1)
+			return outcome{err: err}, nil
+		}
+		return outcome{version: version}, err
+	case setSetting:
+		w.count++
+		_, err := w.setSetting.exec(r.setting[0], r.setting[1])
+		return outcome{}, err
+	default:
+		w.count, w.reset = w.count+1, true
+		clear(w.staged)
+		for _, st := range []*statement{w.resetEntries, w.resetResults, w.resetRecords} {
+			if _, err := st.exec(); err != nil {
+				return outcome{}, err
+			}
+		}
+		return outcome{}, nil
+	}
+}
