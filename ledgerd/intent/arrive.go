@@ -6,16 +6,12 @@ import (
 	"time"
 )
 
-// arrive decides what a call gets. What concerns its attempt comes first, then whether its fingerprint is decided in
-// another record, then the table.
+// arrive decides what a call gets: what concerns its attempt comes first, then the table.
 func (s *step) arrive(a Arrive) Verdict {
 	if !a.NotAfter.IsZero() && s.now.After(a.NotAfter) {
 		return Verdict{Kind: Late}
 	}
 	if v, known := s.repeated(a); known {
-		return v
-	}
-	if v, moved := s.moved(a); moved {
 		return v
 	}
 	return s.decide(a)
@@ -43,7 +39,7 @@ func (s *step) repeated(a Arrive) (Verdict, bool) {
 }
 
 // decide is the table of arrivals in the package comment: each line is one case, in the table's order; the first that
-// fits decides.
+// fits decides. A fingerprint that is decided in another record goes there once no row of its own has decided here.
 func (s *step) decide(a Arrive) Verdict {
 	absent := a.Run == ""
 	own := s.rec.own(a.Fingerprint, a.Run)
@@ -72,6 +68,9 @@ func (s *step) decide(a Arrive) Verdict {
 		return s.joinCommitted(committed, a)
 	case committed >= 0 && a.Rule.OnNewRun != Execute: // 9
 		return s.ask(a, ReasonNewRun, committed)
+	}
+	if v, moved := s.moved(a); moved {
+		return v
 	}
 	doubtful, near := s.rec.doubtful(a.Fingerprint), s.rec.near(a, s.now)
 	switch {
@@ -183,7 +182,7 @@ func (s *step) reserve(a Arrive) Verdict {
 	if v, full := s.full(); full {
 		return v
 	}
-	return s.rec.Rows[s.add(s.fresh(a), WhyArrived)].granted()
+	return s.rec.Rows[s.add(s.fresh(a), "", WhyArrived)].granted()
 }
 
 // fresh is a row for an arrival that executes.

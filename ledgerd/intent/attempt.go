@@ -10,7 +10,7 @@ import (
 // and one that another has been granted after, is fenced.
 func (s *step) extend(c Extend) Verdict {
 	i := s.rec.byAttempt(c.Attempt)
-	if i < 0 || s.rec.Rows[i].End != "" || s.rec.superseded(i) {
+	if i < 0 || s.rec.Rows[i].End != "" || s.rec.overtaken(i) {
 		return Verdict{Kind: Fenced, Attempt: c.Attempt}
 	}
 	s.row(i).Renewed = s.now
@@ -32,7 +32,7 @@ func (s *step) commit(c Commit) Verdict {
 	switch {
 	case r.State == Committed && r.End == ByCommit && r.Result.Digest == c.Result.Digest:
 		return Verdict{Kind: OK, Attempt: c.Attempt} // repeated: it brought the stored result
-	case r.State == Committed || !r.State.live() && s.rec.superseded(i):
+	case r.State == Committed || r.End == ByRetry || !r.State.live() && s.rec.overtaken(i):
 		return s.fence(c, r.Rule.Retention)
 	}
 	result := c.Result
@@ -90,7 +90,7 @@ func (s *step) release(i int, c Fail) Verdict {
 		failure.Attempt = c.Attempt + "-failure"
 		r.Failure, v.Keep = &failure, keep(&failure)
 	}
-	if r.Question != nil && s.now.Before(r.Question.Until) && !s.rec.superseded(i) {
+	if r.Question != nil && s.now.Before(r.Question.Until) && !s.rec.overtaken(i) {
 		s.giveBack(i)
 	} else {
 		s.become(i, Released, WhyFailed, s.now)

@@ -15,15 +15,15 @@ func (s *step) stayInDoubt(i int, a Arrive) Verdict {
 // retry executes a row in doubt again under the same provider key. The doubt stays a row of its own until one of the
 // two is committed: a failure of the retry says nothing about the attempt before it.
 func (s *step) retry(i int, a Arrive) Verdict {
-	doubted := s.rec.Rows[i]
+	attempt := s.rec.Rows[i].Attempt
 	if v, full := s.full(); full {
 		return v
 	}
-	row := s.fresh(a)
-	row.ApprovedBy, row.Runs = doubted.ApprovedBy, doubted.Runs
-	i = s.add(row, WhyRetried)
+	i = s.rec.byAttempt(attempt) // making room may have moved it
 	s.join(i, a.Run)
-	return s.rec.Rows[i].granted()
+	row := s.fresh(a)
+	row.ApprovedBy, row.Runs = s.rec.Rows[i].ApprovedBy, s.rec.Rows[i].Runs
+	return s.rec.Rows[s.add(row, "", WhyRetried)].granted()
 }
 
 // settleRetried ends what was in doubt beside row i, now committed: under one provider key they are one effect.
@@ -34,7 +34,7 @@ func (s *step) settleRetried(i int) {
 		if r.Fingerprint != committed.Fingerprint || r.State != InDoubt {
 			continue
 		}
-		s.row(j).End = BySuccess
+		s.row(j).End = ByRetry
 		s.become(j, Released, WhySuperseded, s.now)
 		s.redirectHolds(s.rec.Rows[j].Attempt, committed.Attempt)
 	}

@@ -17,7 +17,7 @@ func (s *step) ask(a Arrive, reason string, i int) Verdict {
 		Question: &Question{ID: a.HoldID, Reason: reason, Of: of, Version: 1, Opened: s.now,
 			Until: s.now.Add(a.Rule.HoldTerm)},
 	}
-	return s.rec.Rows[s.add(row, WhyArrived)].held()
+	return s.rec.Rows[s.add(row, "", WhyArrived)].held()
 }
 
 // reference is how a hold names this row: by its attempt; an alias by that of its committed row; an approved row, which
@@ -56,13 +56,13 @@ func (s *step) giveBack(i int) {
 		i = s.rec.byHold(hold)
 	}
 	r := s.row(i)
-	failed := *r
-	failed.State, failed.Question, failed.History = Released, nil, slices.Clone(r.History)
+	failed, from := *r, r.State
+	failed.State, failed.Question = Released, nil
 	r.Attempt, r.ApprovedBy, r.End, r.Class, r.Failure = "", "", "", "", nil
 	r.Granted, r.Renewed = Row{}.Granted, Row{}.Renewed
 	s.nextVersion(i)
+	s.touchHoldsOf(s.add(failed, from, WhyFailed))
 	s.become(i, Approved, WhyGivenBack, s.now)
-	s.add(failed, WhyFailed)
 }
 
 // useUp ends an approval whose execution was thought to have failed and did happen.

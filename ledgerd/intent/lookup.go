@@ -133,8 +133,8 @@ func (rec Record) newest(fingerprint string, states ...State) int {
 	return -1
 }
 
-// superseded says whether a newer attempt of row i's fingerprint is live, in doubt or committed.
-func (rec Record) superseded(i int) bool {
+// overtaken says whether a newer attempt of row i's fingerprint is live, in doubt or committed.
+func (rec Record) overtaken(i int) bool {
 	return slices.ContainsFunc(rec.Rows[i+1:], func(r Row) bool {
 		return r.Fingerprint == rec.Rows[i].Fingerprint && r.State.counts()
 	})

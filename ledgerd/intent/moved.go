@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// moved sends an arrival on to the record that a mark names. A mark that is met stays for another term.
+// moved sends an arrival that no row of its fingerprint decides on to the record that a mark names. A mark that is met
+// stays for another term.
 func (s *step) moved(a Arrive) (Verdict, bool) {
 	i := slices.IndexFunc(s.rec.Marks, func(m Mark) bool { return m.Fingerprint == a.Fingerprint })
 	if i < 0 {

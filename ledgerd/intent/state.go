@@ -30,6 +30,6 @@ const (
 	ByCommit   End = "commit"     // it brought a result
 	ByFailure  End = "failure"    // it reported a failure, of whatever class
 	ByAnswer   End = "resolved"   // a human resolved its row
-	BySuccess  End = "superseded" // another attempt, under the same provider key, was committed instead
+	ByRetry    End = "superseded" // a retry under the same provider key was committed instead
 	ByEviction End = "evicted"    // its row made room
 )

@@ -70,13 +70,13 @@ func (s *step) ownRows() {
 	}
 }
 
-// add puts a new row at the end.
-func (s *step) add(r Row, why Why) int {
+// add puts a new row at the end; from is the state that it had as a part of another row.
+func (s *step) add(r Row, from State, why Why) int {
 	s.ownRows()
 	r.Since = s.now
 	s.rec.Rows = append(s.rec.Rows, r)
 	i := len(s.rec.Rows) - 1
-	s.note(i, "", why, s.now)
+	s.note(i, from, why, s.now)
 	return i
 }
 
