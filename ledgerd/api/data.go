@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"idem/ledgerd/wire"
+)
+
+// storeTime bounds how long operations that do not wait may take once their sender can no longer end them.
+const storeTime = 30 * time.Second
+
+// Data gives the data API: POST /v1/ops, and /healthz and /readyz, which are open.
+func (a *API) Data() http.Handler {
+	mux := http.NewServeMux()
+	a.open(mux)
+	mux.HandleFunc("POST /v1/ops", a.ops)
+	mux.HandleFunc("/v1/ops", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", "POST")
+		a.refuse(w, r, "method_not_allowed", "/v1/ops takes POST with application/x-ndjson, one operation a line")
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		a.refuse(w, r, "not_found", "the data API has POST /v1/ops, GET /healthz and GET /readyz; the admin API and the console have another address (--admin-listen)")
+	})
+	return a.measured("data", plain(mux))
+}
+
+// ops answers one batch. Its parts, a run of operations that do not wait or a run of awaits, are answered one after
+// the other and sent as soon as they are there.
+func (a *API) ops(w http.ResponseWriter, r *http.Request) {
+	if !a.mayOperate(w, r) {
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, a.Limits.BatchBytes))
+	if err != nil {
+		a.fail(w, r, bodyError(err))
+		return
+	}
+	batch := readBatch(body)
+	if len(batch) > a.Limits.BatchOps {
+		a.fail(w, r, &refusal{code: "body_too_large", detail: fmt.Sprintf("a batch may have %d operations, this one has %d; nothing of it was done", a.Limits.BatchOps, len(batch))})
+		return
+	}
+	a.metrics.batch.Observe(float64(len(batch)))
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.WriteHeader(http.StatusOK)
+	flow := http.NewResponseController(w)
+	// The body is read. A read deadline that passes now would end the request's context, and with it its waits.
+	_ = flow.SetReadDeadline(time.Time{})
+	var line []byte
+	for part := range batch.parts() {
+		line = line[:0]
+		for i, answer := range a.answer(r.Context(), part) {
+			a.metrics.answered(part[i], answer.Kind)
+			line = wire.AppendAnswer(line, &answer)
+		}
+		_ = flow.SetWriteDeadline(time.Now().Add(storeTime))
+		// Where the reader has gone, the operations that follow are still carried out: a commit must not be lost
+		// because a connection was. Only waits end, with the request's context.
+		_, _ = w.Write(line)
+		_ = flow.Flush()
+	}
+}
+
+// mayOperate decides from the headers alone whether a batch is read at all.
+func (a *API) mayOperate(w http.ResponseWriter, r *http.Request) bool {
+	if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {
+		// Without a token this is what keeps a page that was made to resolve to 127.0.0.1 away from the ledger.
+		a.refuse(w, r, "cross_origin", "the data API is not for browsers")
+		return false
+	}
+	if !a.Config.Data.Empty() {
+		if _, ok := a.Config.Data.who(bearer(r)); !ok {
+			a.refuse(w, r, "unauthorized", "the data API wants `Authorization: Bearer …` with ledgerd's --token (plugin configuration: ledger.token_env)")
+			return false
+		}
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-ndjson" {
+		a.refuse(w, r, "unsupported_media_type", "want content-type application/x-ndjson, one operation a line")
+		return false
+	}
+	return true
+}
+
+// answer gives each operation of a part its answer.
+func (a *API) answer(ctx context.Context, part batch) []wire.Answer {
+	if part[0].waits() {
+		return a.await(ctx, part)
+	}
+	// What came whole is done, whether or not its sender still listens.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	good := part.good()
+	var answers []wire.Answer
+	if len(good) > 0 {
+		a.queued.Add(int64(len(good)))
+		answers = a.Ledger.Do(ctx, good)
+		a.queued.Add(-int64(len(good)))
+	}
+	return a.stamp(ctx, part.merge(answers))
+}
+
+// await waits for all awaits of a part at once; the slowest decides.
+func (a *API) await(ctx context.Context, part batch) []wire.Answer {
+	good := part.good()
+	a.waiting.Add(int64(len(good)))
+	defer a.waiting.Add(-int64(len(good)))
+	answers := make([]wire.Answer, len(good))
+	var all sync.WaitGroup
+	for i := range good {
+		all.Go(func() { answers[i] = a.Ledger.Do(ctx, good[i:i+1])[0] })
+	}
+	all.Wait()
+	return answers
+}
+
+// stamp gives the answers that the ledger did not make the ledger's now: every answer carries it.
+func (a *API) stamp(ctx context.Context, answers []wire.Answer) []wire.Answer {
+	var now int64
+	for i := range answers {
+		now = max(now, answers[i].Now)
+	}
+	for i := range answers {
+		if answers[i].Now != 0 {
+			continue
+		}
+		if now == 0 {
+			t, err := a.Ledger.Now(ctx)
+			if err != nil {
+				return answers
+			}
+			now = t.UnixMilli()
+		}
+		answers[i].Now = now
+	}
+	return answers
+}
+
+// bodyError says what is wrong with a body that could not be read to its end.
+func bodyError(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return &refusal{code: "body_too_large", detail: fmt.Sprintf("at most %d bytes are read", large.Limit)}
+	}
+	return &refusal{code: "malformed_request", detail: "the body ended before its announced length, or came too slowly"}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"idem/filter/policy"
+)
+
+func newCheck(s surroundings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Check a plugin configuration as the filter would",
+		Long: `Check a plugin configuration as the filter would, and say what it guards. FILE is the configuration as JSON or YAML,
+or an Envoy configuration with the filter in it; - is standard input.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := readInput(args[0], c.InOrStdin())
+			if err != nil {
+				return usageError{err}
+			}
+			config, err := readPluginConfig(text, s.environ)
+			var mistakes *policy.Error
+			switch {
+			case errors.As(err, &mistakes):
+				fmt.Fprintf(c.OutOrStdout(), "%s: the filter refuses this configuration:\n%s\n", args[0], printableLines(err.Error()))
+				return verdictError{}
+			case err != nil:
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			out := c.OutOrStdout()
+			fmt.Fprintf(out, "%s: the filter takes this configuration. The first rule that matches wins:\n\n", args[0])
+			rows := [][]string{{"RULE", "MODE", "GUARDS", "REPLY"}}
+			for _, r := range config.Calls {
+				rows = append(rows, []string{r.Name, string(r.Mode), guards(r), replyOf(r)})
+			}
+			if err := table(out, rows); err != nil {
+				return err
+			}
+			if len(config.unset) > 0 {
+				fmt.Fprintf(out, "\nNot set here, but needed in Envoy's environment (host_env_keys): %s\n", strings.Join(config.unset, ", "))
+			}
+			if len(config.Key.Secret) == 0 {
+				fmt.Fprintln(out, "\nWithout fingerprint.key_env fingerprints are plain SHA-256: who sees one can guess what was called.")
+			}
+			return nil
+		},
+	}
+}
+
+func guards(r *policy.Rule) string {
+	m := r.Match
+	parts := []string{strings.Join(m.Methods, ",")}
+	if m.Host != "" {
+		parts = append(parts, m.Host)
+	}
+	switch {
+	case m.Path != "":
+		parts = append(parts, m.Path)
+	case m.PathPrefix != "":
+		parts = append(parts, m.PathPrefix+"…")
+	}
+	if len(m.Tools) > 0 {
+		parts = append(parts, "tools "+strings.Join(m.Tools, ", "))
+	}
+	return strings.Join(parts, " ")
+}
+
+func replyOf(r *policy.Rule) string {
+	reply, execution := "transparent", "detached"
+	if r.Envelope {
+		reply = "envelope"
+	}
+	if r.Inline {
+		execution = "inline"
+	}
+	return reply + ", " + execution
+}
+
+// printableLines is printable line by line.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,53 @@
+// Elements made of text. Nothing here takes markup: whatever the ledger has stored is shown as the text that it is.
+
+// make gives an element. Properties are set as they are named (class stands for className, data for the dataset);
+// children are elements or texts, and what is null, undefined or false is left out.
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === 'class') element.className = value;
+    else if (name === 'data') Object.assign(element.dataset, value);
+    else if (name.startsWith('aria-') || name === 'scope' || name === 'for') element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return element;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+// facts gives a list of names and values; a value that is not there takes its name with it.
+export function facts(pairs) {
+  const list = make('dl');
+  for (const [name, value] of pairs) {
+    if (value === undefined || value === null || value === '') continue;
+    list.append(make('dt', {}, name), make('dd', {}, value));
+  }
+  return list;
+}
+
+export const time = (text) => {
+  const at = new Date(text);
+  return make('time', { dateTime: text, title: text }, at.toLocaleTimeString(undefined, { hour12: false }) + '.' + String(at.getMilliseconds()).padStart(3, '0'));
+};
+
+export const short = (id) => (id && id.length > 12 ? id.slice(0, 12) + '…' : id || '');
+
+// tone says whether an outcome is good news; it is shown by colour beside the word, never by colour alone.
+export function tone(outcome) {
+  if (['executed', 'execute', 'committed', 'replay', 'coalesced', 'ok', 'released', 'approved', 'joined'].includes(outcome)) return 'good';
+  if (['held', 'in_flight', 'wait', 'in_doubt', 'alias', 'reserved'].includes(outcome)) return 'wait';
+  if (['denied', 'failed', 'not_sent', 'refused', 'fenced', 'error', 'unavailable', 'unknown', 'definite'].includes(outcome)) return 'bad';
+  return '';
+}
+
+export const outcomeOf = (word) => make('span', { class: 'outcome ' + tone(word) }, word || '');
+
+let fading;
+export function notice(text) {
+  const box = byId('notice');
+  box.textContent = text;
+  box.hidden = false;
+  clearTimeout(fading);
+  fading = setTimeout(() => { box.hidden = true; }, 8000);
+}

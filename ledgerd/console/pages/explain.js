@@ -1,0 +1,56 @@
+// The explain page: how one body is read, step by step, and why two are one call or are not.
+
+import { post, tell } from './api.js';
+import { byId, facts, make } from './element.js';
+import { differenceTable } from './difference.js';
+import { write } from './json.js';
+
+export function wireExplain() {
+  byId('explain-form').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const [a, b] = ['body-a', 'body-b'].map((id) => byId(id).value);
+    const report = await tell(() => post('/api/explain', b.trim() ? { a: call(a), b: call(b) } : { a: call(a) }));
+    if (report) show(report);
+  });
+}
+
+function call(body) {
+  const given = { body };
+  for (const name of ['method', 'path', 'host', 'rule']) {
+    const value = byId('explain-' + name).value.trim();
+    if (value) given[name] = value;
+  }
+  const lines = byId('explain-headers').value.split('\n').map((line) => line.match(/^\s*([^:\s]+)\s*:\s*(.*?)\s*$/)).filter(Boolean);
+  if (lines.length > 0) given.headers = Object.fromEntries(lines.map(([, name, value]) => [name.toLowerCase(), value]));
+  return given;
+}
+
+function show(report) {
+  const both = report.b !== undefined && report.b !== null;
+  byId('explanation').replaceChildren(...[
+    make('p', { class: 'verdict ' + (both ? (report.same ? 'good' : report.same_intent ? 'wait' : '') : '') }, report.verdict),
+    !report.keyed && make('p', { class: 'quiet' }, 'Made without the deployment’s key: the fingerprints are not the filter’s, whether two are equal is.'),
+    both && report.differences.length > 0 && differenceTable(report.differences, 'one', 'another'),
+    make('div', { class: 'pair' }, form('One body', report.a), both && form('Another body', report.b)),
+  ].filter(Boolean));
+}
+
+function form(title, f) {
+  if (f.problem) {
+    return make('article', { class: 'card' }, make('h3', {}, title), make('p', { class: 'bad' }, f.problem.code + ': ' + f.problem.detail),
+      facts([['where', f.problem.pointer], ['byte', f.problem.offset >= 0 ? String(f.problem.offset) : '']]));
+  }
+  return make('article', { class: 'card' }, make('h3', {}, title),
+    facts([
+      ['fingerprint', make('code', {}, f.fingerprint)], ['intent', f.shared_intent ? make('code', {}, f.intent) : 'the fingerprint itself: customer or amount is missing'],
+      ['rule', f.rule], ['tool', f.tool], ['run', f.run || 'absent'], ['customer', write(f.customer)], ['amount', write(f.amount)],
+    ]),
+    make('h4', {}, 'Steps'),
+    (f.changes || []).length === 0
+      ? make('p', { class: 'quiet' }, 'It counts as it is written.')
+      : make('table', {}, make('thead', {}, make('tr', {}, ['where', 'written', 'counts as', 'why'].map((text) => make('th', { scope: 'col' }, text)))),
+        make('tbody', {}, f.changes.map((c) => make('tr', {},
+          make('td', { class: 'mono' }, c.pointer || '(the whole)'), make('td', { class: 'mono' }, c.from),
+          c.to ? make('td', { class: 'mono' }, c.to) : make('td', { class: 'none' }, 'dropped'), make('td', {}, c.rule, ': ', c.why))))),
+    make('h4', {}, 'Canonical form'), make('pre', {}, write(f.canonical)));
+}

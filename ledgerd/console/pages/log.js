@@ -1,0 +1,50 @@
+// The live log: what arrived on the left, what the ledger did about it on the right.
+
+import { byId, make, outcomeOf, short, time } from './element.js';
+import { oneLine } from './json.js';
+
+const most = 300; // lines that are kept
+
+const words = {
+  arrive: '', extend: 'lives', commit: 'committed', fail: 'failed', hold_answer: 'hold answered', resolve: 'resolved',
+  expire: 'time passed', reset: 'reset',
+};
+
+const calls = new Map(); // fingerprint → the call as written, for events that do not carry it
+
+export function learnCalls(rows) {
+  for (const row of rows || []) if (row.action !== undefined) calls.set(row.fingerprint, row.action);
+}
+
+export function addEvent(event) {
+  if (byId('log-pause').checked || event.kind === 'extend' && !byId('log-beats').checked) return;
+  const body = byId('log').tBodies[0];
+  body.querySelector('.none')?.remove();
+  body.prepend(line(event));
+  while (body.rows.length > most) body.lastElementChild.remove();
+}
+
+function line(event) {
+  const call = event.action ?? calls.get(event.fingerprint);
+  return make('tr', { class: 'new' },
+    make('td', {}, time(event.at)),
+    event.kind === 'arrive'
+      ? make('td', {}, make('b', {}, event.tool || 'call'), ' run ', make('code', {}, event.run || 'absent'), call !== undefined && make('div', { class: 'mono quiet' }, oneLine(call)))
+      : make('td', { class: 'none' }, '–'),
+    make('td', {}, [words[event.kind] ?? event.kind, ' '], event.outcome && event.outcome !== words[event.kind] && outcomeOf(event.outcome)),
+    make('td', { class: 'mono' },
+      event.attempt && make('a', { href: '#rows/' + event.attempt, title: 'attempt ' + event.attempt }, short(event.attempt)),
+      event.hold && make('div', {}, make('a', { href: '#holds', title: 'hold ' + event.hold }, 'hold ' + short(event.hold))),
+      event.fingerprint && make('div', { class: 'quiet', title: event.fingerprint }, short(event.fingerprint))));
+}
+
+export function showCounters(counters) {
+  const first = ['arrivals', 'executed', 'coalesced', 'replays', 'held', 'failed', 'in_doubt', 'denied', 'not_sent', 'refused', 'fenced_commits'];
+  const names = [...first.filter((name) => name in counters), ...Object.keys(counters).filter((name) => !first.includes(name)).sort()];
+  byId('counters').replaceChildren(...names.map((name) => make('div', {},
+    make('dt', {}, name.replaceAll('_', ' ')), make('dd', {}, String(counters[name])))));
+}
+
+export function wireLog() {
+  byId('log-clear').addEventListener('click', () => byId('log').tBodies[0].replaceChildren());
+}

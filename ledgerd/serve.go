@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"idem/canon"
+	"idem/ledgerd/api"
+	"idem/ledgerd/console"
+	"idem/ledgerd/ledger"
+)
+
+// serveOptions are the settings of `ledgerd serve`.
+type serveOptions struct {
+	listen, adminListen             string
+	dataDir, store                  string
+	token, operators, viewers       string
+	allowReset                      bool
+	allowHosts                      []string
+	rules, fingerprintKey           string
+	keep                            string
+	redact                          []string
+	tls                             tlsFiles
+	logLevel, logFormat             string
+	drainDelay, drainTimeout        time.Duration
+	maxBatchBytes, maxResultBytes   int64
+	maxBatchOps, maxQueued, maxWait int
+}
+
+func newServe(s surroundings) *cobra.Command {
+	o := &serveOptions{}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the ledger: the data API for the filter, the admin API and the console for people",
+		Long: `Run the ledger: the data API for the filter, the admin API and the console for people.
+
+Without a token a listener must be on a loopback address. A token's value, or its file, may have several lines, each a
+token or a name and a token: so tokens are replaced without a gap, and the audit says who answered.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return serve(c.Context(), o, s) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:7411", "`address` of the data API")
+	f.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:7413", "`address` of the admin API and the console")
+	storeFlags(c, &o.dataDir, &o.store)
+	secretFlag(f, &o.token, "token", "the filter's token for the data API")
+	secretFlag(f, &o.operators, "operator-token", "for the admin API: everything")
+	secretFlag(f, &o.viewers, "viewer-token", "for the admin API: looking only")
+	f.BoolVar(&o.allowReset, "allow-reset", false, "let POST /api/reset forget everything; for demos and tests")
+	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a `name` that the console is reached by, beside loopback names; may be repeated; * for any")
+	f.StringVar(&o.rules, "rules", "", "the filter's plugin configuration, a `file`: the explain page then reads calls by its rules")
+	secretFlag(f, &o.fingerprintKey, "fingerprint-key", "the filter's fingerprint key, for an explain page without --rules")
+	f.StringVar(&o.keep, "keep", "full", "what is stored of a call for people: full, redacted or none")
+	f.StringSliceVar(&o.redact, "redact", nil, "with --keep redacted: a `pointer` (RFC 6901, from the args) whose value is not stored; may be repeated; none: no value is")
+	o.tls.flags(f)
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	f.DurationVar(&o.drainDelay, "drain-delay", 0, "how long requests are still taken after SIGTERM, while /readyz fails already")
+	f.DurationVar(&o.drainTimeout, "drain-timeout", 20*time.Second, "how long requests under way may take after that")
+	f.Int64Var(&o.maxBatchBytes, "max-batch-bytes", 32<<20, "largest body of POST /v1/ops")
+	f.IntVar(&o.maxBatchOps, "max-batch-operations", 4096, "most operations of one POST /v1/ops")
+	f.Int64Var(&o.maxResultBytes, "max-result-bytes", 16<<20, "largest result that is stored, whatever a rule allows")
+	f.IntVar(&o.maxQueued, "max-queued-operations", 10_000, "most operations under way; further reserves are refused")
+	f.IntVar(&o.maxWait, "max-waiters-per-row", 10_000, "most callers that wait for one execution")
+	return c
+}
+
+// serve runs until ctx ends, then finishes what is under way.
+func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
+	log, err := newLog(s.err, o.logLevel, o.logFormat)
+	if err != nil {
+		return usageError{err}
+	}
+	faces, err := o.faces(s)
+	if err != nil {
+		return usageError{err}
+	}
+	secured, err := o.tls.load()
+	if err != nil {
+		return usageError{err}
+	}
+	data, err := listen("listen", o.listen, !faces.Data.Empty() || secured.clients != nil,
+		"a --token, or TLS with --client-ca,")
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	admin, err := listen("admin-listen", o.adminListen, !faces.Operators.Empty() || !faces.Viewers.Empty(), "an --operator-token")
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+
+	kept, err := openStore(ctx, o.store, o.dataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing("store", kept.Close())) }()
+	book, err := ledger.New(ledger.Options{
+		Store: kept, SoleOwner: true, Log: log,
+		Actions:        ledger.Actions{Keep: ledger.Keep(o.keep), Pointers: o.redact},
+		MaxResultBytes: o.maxResultBytes, QueuedOps: o.maxQueued, WaitersPerRow: o.maxWait,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.drainTimeout)
+		defer cancel()
+		err = errors.Join(err, closing("ledger", book.Close(ctx)))
+	}()
+	faces.Ledger, faces.Log = book, log
+	served, err := api.New(faces)
+	if err != nil {
+		return usageError{err}
+	}
+
+	// Requests live on after the signal; what waits without end is ended when the drain begins.
+	requests, endWaits := context.WithCancel(context.WithoutCancel(ctx))
+	defer endWaits()
+	dataServer := api.Server(requests, served.Data(), log)
+	adminServer := api.Server(requests, served.Admin(), log)
+	failed := make(chan error, 2)
+	go func() { failed <- dataServer.Serve(secured.wrap(data, true)) }()
+	go func() { failed <- adminServer.Serve(secured.wrap(admin, false)) }()
+	log.Info("ledgerd serves", "version", version, "data", data.Addr().String(), "admin", admin.Addr().String(),
+		"store", o.store, "data_dir", o.dataDir, "console", secured.scheme()+"://"+admin.Addr().String()+"/")
+	warnOfOpenDoors(log, o, faces)
+
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	log.Info("ledgerd drains: /readyz fails, requests under way are finished")
+	served.Drain()
+	wait(failed, o.drainDelay)
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.drainTimeout)
+	defer cancel()
+	endWaits()
+	err = errors.Join(shutdown(deadline, dataServer), shutdown(deadline, adminServer))
+	log.Info("ledgerd has stopped")
+	return err
+}
+
+// faces reads the settings of the two APIs.
+func (o *serveOptions) faces(s surroundings) (api.Config, error) {
+	c := api.Config{
+		AllowReset: o.allowReset, AllowHosts: o.allowHosts, Pages: console.Handler(),
+		Limits: api.Limits{BatchBytes: o.maxBatchBytes, BatchOps: o.maxBatchOps},
+	}
+	var wrong []error
+	parse := func(setting, text, name string) (t api.Tokens) {
+		t, err := api.ParseTokens(text, name)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("--%s: %w", setting, err))
+		}
+		return t
+	}
+	c.Data = parse("token", o.token, "filter")
+	c.Operators = parse("operator-token", o.operators, "operator")
+	c.Viewers = parse("viewer-token", o.viewers, "viewer")
+	reader, err := newExplainer(o.rules, canon.Key{Secret: []byte(o.fingerprintKey)}, canon.Settings{}, s)
+	wrong = append(wrong, err)
+	c.Explainer = reader
+	if o.drainDelay < 0 || o.drainTimeout <= 0 {
+		wrong = append(wrong, fmt.Errorf("--drain-delay is %v and --drain-timeout %v: want no negative delay and a positive timeout", o.drainDelay, o.drainTimeout))
+	}
+	return c, errors.Join(wrong...)
+}
+
+// listen opens a listener. One that is not loopback needs something that says who may come in.
+func listen(setting, address string, guarded bool, needs string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--%s %s: %w (choose another address by --%s)", setting, address, err, setting)
+	}
+	if at, ok := l.Addr().(*net.TCPAddr); !guarded && !(ok && at.IP.IsLoopback()) {
+		l.Close()
+		return nil, usageError{fmt.Errorf("--%s %s is not a loopback address: it needs %s so that not everyone who reaches it may use it", setting, address, needs)}
+	}
+	return l, nil
+}
+
+func warnOfOpenDoors(log *slog.Logger, o *serveOptions, faces api.Config) {
+	if o.allowReset {
+		log.Warn("--allow-reset: whoever may answer holds may make the ledger forget everything")
+	}
+	if faces.Operators.Empty() && faces.Viewers.Empty() {
+		log.Info("the admin API has no token: everyone on this machine may answer holds")
+	}
+	if o.store == "memory" {
+		log.Warn("--store memory: what was executed is forgotten when ledgerd stops; for tests only")
+	}
+}
+
+// wait lets a time pass, or less where a server fails meanwhile.
+func wait(failed <-chan error, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-failed:
+	case <-time.After(d):
+	}
+}
+
+// shutdown finishes a server's requests, and breaks off those that take longer than ctx allows.
+func shutdown(ctx context.Context, s *http.Server) error {
+	err := s.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("requests were still under way when the drain ended: %w", err), s.Close())
+	}
+	return err
+}
+
+func closing(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("close the %s: %w", what, err)
+	}
+	return nil
+}
