@@ -275,11 +275,10 @@ func (w *witness) heard(cmd Command, v Verdict) {
 			w.fatalf("a second, different commit is ok")
 		}
 		if !e.committed {
-			e.expires = w.at.Now.Add(90 * time.Second)
+			e.committed, e.failed, e.digest, e.expires = true, false, c.Result.Digest, w.at.Now.Add(90*time.Second)
 			w.end(e)
+			w.settle(e)
 		}
-		e.committed, e.failed, e.digest = true, false, c.Result.Digest
-		w.settle(e)
 	case Fail:
 		e := w.attempts[c.Attempt]
 		switch {
@@ -364,7 +363,7 @@ func (w *witness) granted(a Arrive, v Verdict) {
 		if e.committed && w.at.Now.Before(e.expires) && v.ApprovedBy == "" && a.Rule.OnNewRun != Execute && !retried {
 			w.fatalf("%q was granted though %q was committed", a.Attempt, name)
 		}
-		if v.ApprovedBy != "" && e.approvedBy == v.ApprovedBy && !e.failed && !e.open {
+		if v.ApprovedBy != "" && e.approvedBy == v.ApprovedBy && !e.failed && !retried {
 			w.fatalf("the approval %q was used by %q and %q", v.ApprovedBy, name, a.Attempt)
 		}
 	}
