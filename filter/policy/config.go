@@ -76,7 +76,9 @@ func (p *parser) config(f field) *Config {
 	c.Execute = p.execute(s["execute"])
 	key := s["fingerprint"].object("key_env", "key_id", "previous")
 	c.Key.Secret = p.secret(key["key_env"])
-	c.Key.ID = keyID(key["key_id"], key["key_env"].there())
+	if id := keyID(key["key_id"], key["key_env"].there()); c.Key.Secret != nil {
+		c.Key.ID = id
+	}
 	if !s["calls"].there() {
 		s["calls"].missing(`name what is guarded, such as [{"match": {"path_prefix": "/tools/"}}]`)
 	}
@@ -211,7 +213,7 @@ func (p *parser) former(f field, c *Config) Former {
 	if env.there() {
 		keyed = env.value.kind != 'n'
 	}
-	if given := keyID(id, keyed); given != "" {
+	if given := keyID(id, keyed); given != "" && key.Secret != nil {
 		key.ID = given
 	}
 	former := Former{Key: key}

@@ -137,7 +137,7 @@ func TestFormerConfigurationsKeepTheirKeyAndRules(t *testing.T) {
 	}}
 	seen := map[string]int{}
 	for i, rule := range []*Rule{c.Calls[0], c.Previous[0].Calls[0], c.Previous[1].Calls[0]} {
-		action, err := rule.Canon.Action(call)
+		action, err := rule.Canon.Read(call)
 		if err != nil {
 			t.Fatal(err)
 		}

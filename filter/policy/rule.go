@@ -125,22 +125,26 @@ func (p *parser) rule(f field, key canon.Key, former bool) *Rule {
 // the rule.
 func canonicalizer(f field, s canon.Settings, key canon.Key) *canon.Canonicalizer {
 	form, err := canon.New(s, key)
-	if err == nil {
-		return form
+	if err != nil {
+		refused(f, err)
 	}
-	mistakes := []error{err}
+	return form
+}
+
+// refused reports an error of canon.New, which joins one for every mistake.
+func refused(f field, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		mistakes = joined.Unwrap()
-	}
-	for _, err := range mistakes {
-		var setting *canon.SettingError
-		if errors.As(err, &setting) {
-			f.r.add(f.pointer+setting.Pointer, nil, setting.Detail)
-		} else {
-			f.r.add(f.pointer, nil, err.Error())
+		for _, each := range joined.Unwrap() {
+			refused(f, each)
 		}
+		return
 	}
-	return nil
+	var setting *canon.SettingError
+	if errors.As(err, &setting) {
+		f.r.add(f.pointer+setting.Pointer, nil, setting.Detail)
+		return
+	}
+	f.r.add(f.pointer, nil, err.Error())
 }
 
 // ruleName is the rule's own name, or what its match reads like.
