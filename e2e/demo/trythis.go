@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+)
+
+// whatToTry is printed once everything is ready.
+func whatToTry(s settings) string {
+	_, port, _ := strings.Cut(s.listen, ":")
+	return strings.NewReplacer("HOST", "localhost:"+port, "TOOL", s.tool, "ENVOY-ADMIN", s.envoyAdmin, "ADMIN", s.admin).Replace(`
+Idem is ready.
+
+  http://HOST/            the console, with scenarios to click
+  http://HOST/api/invoke  guarded, replies in an envelope     http://HOST/tools/<tool>  guarded, transparent
+  http://TOOL/executions  what the tool really did            http://ENVOY-ADMIN/  Envoy's own admin interface
+
+One refund in three spellings. In three shells within 5 seconds, or all at once with & at the end of each line:
+
+  curl -s HOST/api/invoke -H 'content-type: application/json' -d '{"tool":"refund","runId":"worker-a","args":{"customer":"Ada@Example.com","amount":"$12.00","currency":"usd"}}'
+  curl -s HOST/api/invoke -H 'content-type: application/json' -d '{"args":{"currency":"USD","amount":"12.00 USD","customer":"ada@example.com"},"trace_id":"t-2","runId":"worker-b","tool":"refund"}'
+  curl -s HOST/api/invoke -H 'content-type: application/json' -d '{"tool":"refund","request_id":"q","args":{"amount":"1200 cents","customer":"ADA@example.com","currency":"USD"}}'
+
+One is executed, the others are coalesced or, later, replay; the refund_id is one. Later than 5 seconds after the first, a new
+run is held, until a human says what it is:
+
+  curl -s HOST/api/invoke -H 'content-type: application/json' -d '{"tool":"refund","runId":"worker-c","args":{"customer":"ada@example.com","amount":"$12.00","currency":"USD"}}'
+  curl -s HOST/api/release -H 'content-type: application/json' -d '{"id":"the hold’s id"}'
+
+  curl -s HOST/api/state    curl -s TOOL/executions    curl -s HOST/api/reset -H 'content-type: application/json' -d '{}'
+  bin/ledgerd holds list    bin/ledgerd doctor --envoy-admin http://ENVOY-ADMIN
+
+Everything listens on loopback, and whoever is on this machine may answer holds without a token: a demo, not a deployment.
+Ctrl-C stops all of it.
+`)
+}
