@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,7 +57,17 @@ func examineEnvoy(dump any) []finding {
 			found = append(found, examineExecution(dump, cluster)...)
 		}
 	}
-	return found
+	return unique(found)
+}
+
+// unique drops what was found before: a dump shows a static listener twice.
+func unique(found []finding) (once []finding) {
+	for _, f := range found {
+		if !slices.Contains(once, f) {
+			once = append(once, f)
+		}
+	}
+	return once
 }
 
 // pluginOf gives Idem's configuration out of a wasm plugin's; nil where it is another plugin's.

@@ -88,7 +88,8 @@ func holdsShow(cl *client) *cobra.Command {
 
 func showHold(w io.Writer, h heldCall) error {
 	err := facts(w, [][2]string{
-		{"hold", h.ID}, {"state", h.State}, {"version", fmt.Sprint(h.Version)}, {"reason", h.Reason}, {"may repeat", h.Of},
+		{"hold", h.ID}, {"state", h.State}, {"version", fmt.Sprint(h.Version)}, {"reason", h.Reason},
+		{"may repeat", h.Of}, {"which is", h.OfState}, {"and arrived", moment(h.OfArrived)},
 		{"tool", h.Tool}, {"rule", h.Rule}, {"runs", runsOf(h.Runs)}, {"opened", moment(h.Opened)}, {"denied at", moment(h.Expires)},
 		{"intent", h.Intent}, {"fingerprint", h.Fingerprint}, {"call", compact(h.Action)}, {"may repeat call", compact(h.OfAction)},
 	})

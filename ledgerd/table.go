@@ -77,11 +77,16 @@ func moment(t time.Time) string {
 	return t.Local().Format(time.RFC3339)
 }
 
+// runsOf names the runs of a row; calls without a run are one run, absent.
 func runsOf(runs []string) string {
 	if len(runs) == 0 {
 		return "absent"
 	}
-	return strings.Join(runs, ", ")
+	named := make([]string, len(runs))
+	for i, run := range runs {
+		named[i] = orWord(run, "absent")
+	}
+	return strings.Join(named, ", ")
 }
 
 // compact gives JSON on one line, its numbers and strings as they are written.

@@ -1,7 +1,7 @@
 // Calls in doubt, and what a human found out about them.
 
 import { get, post, tell } from './api.js';
-import { byId, facts, make, notice, time } from './element.js';
+import { byId, facts, make, notice, runsOf, time } from './element.js';
 import { parse, write } from './json.js';
 
 export async function showDoubts(changed) {
@@ -34,7 +34,7 @@ function card(doubt, changed) {
   return make('article', { class: 'card' },
     make('h3', {}, doubt.tool || 'call'),
     facts([
-      ['attempt', make('a', { href: '#rows/' + id }, id)], ['rule', doubt.rule], ['runs', (doubt.runs || []).join(', ') || 'absent'],
+      ['attempt', make('a', { href: '#rows/' + id }, id)], ['rule', doubt.rule], ['runs', runsOf(doubt.runs)],
       ['granted', time(doubt.granted)], ['in doubt since', time(doubt.since)],
       ['may be released', wait > 0 ? time(doubt.releasable_after) : 'now'],
     ]),

@@ -31,6 +31,9 @@ export const time = (text) => {
   return make('time', { dateTime: text, title: text }, at.toLocaleTimeString(undefined, { hour12: false }) + '.' + String(at.getMilliseconds()).padStart(3, '0'));
 };
 
+// runsOf names the runs of a row; calls without a run are one run, absent.
+export const runsOf = (runs) => (runs && runs.length > 0 ? runs.map((run) => run || 'absent').join(', ') : 'absent');
+
 export const short = (id) => (id && id.length > 12 ? id.slice(0, 12) + '…' : id || '');
 
 // tone says whether an outcome is good news; it is shown by colour beside the word, never by colour alone.

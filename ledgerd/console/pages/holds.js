@@ -1,7 +1,7 @@
 // Open holds: what is asked, how it differs from the call that it may repeat, and the three answers.
 
 import { get, post, tell } from './api.js';
-import { byId, facts, make, notice, time } from './element.js';
+import { byId, facts, make, notice, runsOf, time } from './element.js';
 import { differenceTable } from './difference.js';
 import { write } from './json.js';
 
@@ -31,16 +31,18 @@ export async function showHolds(changed) {
 
 function card(hold, changed) {
   const reason = make('input', { class: 'reason', placeholder: 'reason, for the audit (optional)', id: 'reason-' + hold.id });
-  const buttons = answers.map(([path, label, title]) => make('button', {
+  const buttons = answers.filter(([path]) => path !== 'duplicate' || hold.of_state === undefined || hold.of_state === 'committed').map(([path, label, title]) => make('button', {
     type: 'button', title, class: path === 'deny' ? 'danger' : '',
     onclick: (event) => answer(event.target.closest('.card'), hold, path, reason.value, changed),
   }, label));
   return make('article', { class: 'card' },
     make('h3', {}, (hold.tool || 'call') + ' — ' + (reasons[hold.reason] || hold.reason)),
     facts([
-      ['hold', make('code', {}, hold.id)], ['rule', hold.rule], ['runs', (hold.runs || []).join(', ') || 'absent'],
+      ['hold', make('code', {}, hold.id)], ['rule', hold.rule], ['runs', runsOf(hold.runs)],
       ['opened', time(hold.opened)], ['denied by itself', time(hold.expires)],
       ['may repeat', hold.of ? make('a', { href: '#rows/' + hold.of }, hold.of) : ''],
+      ['which is', hold.of_state && hold.of_state.replaceAll('_', ' ') + ', runs ' + runsOf(hold.of_runs)],
+      ['and arrived', hold.of_arrived && time(hold.of_arrived)],
     ]),
     hold.action !== undefined && hold.of_action !== undefined
       ? differenceTable(hold.differences, 'the call it may repeat', 'this call')

@@ -10,7 +10,7 @@ const words = {
   expire: 'time passed', reset: 'reset',
 };
 
-const calls = new Map(); // fingerprint → the call as written, for events that do not carry it
+const calls = new Map(); // fingerprint → the call as its first caller wrote it, for events do not carry one
 
 export function learnCalls(rows) {
   for (const row of rows || []) if (row.action !== undefined) calls.set(row.fingerprint, row.action);
@@ -25,11 +25,11 @@ export function addEvent(event) {
 }
 
 function line(event) {
-  const call = event.action ?? calls.get(event.fingerprint);
+  const call = calls.get(event.fingerprint);
   return make('tr', { class: 'new' },
     make('td', {}, time(event.at)),
     event.kind === 'arrive'
-      ? make('td', {}, make('b', {}, event.tool || 'call'), ' run ', make('code', {}, event.run || 'absent'), call !== undefined && make('div', { class: 'mono quiet' }, oneLine(call)))
+      ? make('td', {}, make('b', {}, event.tool || 'call'), ' run ', make('code', {}, event.run || 'absent'), call !== undefined && make('div', { class: 'mono quiet' }, oneLine(call?.args ?? call)))
       : make('td', { class: 'none' }, '–'),
     make('td', {}, [words[event.kind] ?? event.kind, ' '], event.outcome && event.outcome !== words[event.kind] && outcomeOf(event.outcome)),
     make('td', { class: 'mono' },
