@@ -98,7 +98,7 @@ func (l *Ledger) start(ctx context.Context, op *wire.Op, answer func(wire.Answer
 // described gives what is stored of an operation's result, and what the record says of it.
 func described(op *wire.Op) ([]byte, intent.Result) {
 	b := encodeResult(op.Intent, op.Result)
-	return b, intent.Result{Status: op.Result.Status, Size: int64(len(op.Result.Body)), Digest: digest(b)}
+	return b, intent.Result{Status: op.Result.Status, Size: int64(len(op.Result.Body)), Digest: digest(b), Missing: op.Missing}
 }
 
 // end does an extend, a commit or a fail.

@@ -20,7 +20,7 @@ type Ledger struct {
 	queues  queues
 	waiters waiters
 	outage  outage
-	memory  memory
+	recall  recall
 	events  hub
 	counts  counters
 	ready   readiness

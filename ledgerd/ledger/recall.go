@@ -15,22 +15,22 @@ import (
 // settingReset names the last reset. A node that finds another name there forgets all it remembers.
 const settingReset = "ledger.reset"
 
-// memoryTerm is how long after it last asked for resets a node of several answers from memory.
-const memoryTerm = 2 * time.Second
-
-// memory is what lets a node of several answer replays from memory although another may reset the store: it asks for
-// resets every second, answers from memory only for so long after it asked, and a reset returns only once that time
-// has passed for everybody.
-type memory struct {
+// recall is what lets a node of several answer replays from memory although another may reset the store: it asks for
+// resets with every poll, answers from memory only for memoryTerm after it asked, and a reset returns only once that
+// time has passed for everybody. So all nodes of a deployment must poll equally often.
+type recall struct {
 	asked atomic.Int64 // when the question was asked that last was answered, Unix ns of this process's clock
 	reset atomic.Pointer[string]
 }
+
+// memoryTerm is how long after it last asked for resets a node answers from memory: two polls.
+func (l *Ledger) memoryTerm() time.Duration { return 2 * l.o.PollEvery }
 
 // trueFromMemory says whether a verdict is true although others may have changed the record since it was read: the
 // replay of a committed row to a run that is among its runs. Committed rows never change.
 func (l *Ledger) trueFromMemory(e *entry, j *job) bool {
 	a, arrival := j.cmd.(intent.Arrive)
-	if !arrival || j.verdict.Kind != intent.Replay || time.Now().UnixNano()-l.memory.asked.Load() > int64(memoryTerm) {
+	if !arrival || j.verdict.Kind != intent.Replay || time.Now().UnixNano()-l.recall.asked.Load() > int64(l.memoryTerm()) {
 		return false
 	}
 	return slices.ContainsFunc(e.Record.Rows, func(r intent.Row) bool {
@@ -47,10 +47,10 @@ func (l *Ledger) heedReset() error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if old := l.memory.reset.Swap(&name); old != nil && *old != name {
+	if old := l.recall.reset.Swap(&name); old != nil && *old != name {
 		l.forget()
 	}
-	l.memory.asked.Store(asked)
+	l.recall.asked.Store(asked)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (l *Ledger) Reset(ctx context.Context) error {
 	if err := l.store.SetSetting(ctx, settingReset, rand.Text()); err != nil {
 		return unavailable(err)
 	}
-	others := time.NewTimer(memoryTerm)
+	others := time.NewTimer(l.memoryTerm())
 	defer others.Stop()
 	select {
 	case <-others.C:

@@ -1,0 +1,219 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"idem/ledgerd/intent"
+	"idem/ledgerd/store"
+	"idem/ledgerd/wire"
+)
+
+// once makes the next write fail: lost, or done and reported as failed.
+func (s *watched) once(lost bool, err error) {
+	s.setSwap(func(_ store.Write, swap func() (uint64, error)) (uint64, error) {
+		s.setSwap(nil)
+		if !lost {
+			if _, err := swap(); err != nil {
+				return 0, err
+			}
+		}
+		return 0, err
+	})
+}
+
+func TestAWriteOfUnknownEffectNeverChangesWhatIsAnswered(t *testing.T) {
+	// Each operation is done after its writes failed in each way, and must come to the same as without.
+	unavailable := fmt.Errorf("%w: the line went dead", store.ErrUnavailable)
+	for _, how := range []struct {
+		name  string
+		lost  bool
+		err   error
+		owner bool
+	}{
+		{"lost", true, unavailable, true}, {"done", false, unavailable, true},
+		{"lost among several", true, unavailable, false}, {"done among several", false, unavailable, false},
+		{"lost by time", true, context.DeadlineExceeded, true}, {"done by time", false, context.DeadlineExceeded, true},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			b := open(t, func(o *Options) { o.SoleOwner = how.owner })
+			must := func(kind wire.AnswerKind, op wire.Op) wire.Answer {
+				t.Helper()
+				b.kept.once(how.lost, how.err)
+				return b.must(kind, op)
+			}
+			must(wire.AnswerExecute, reserve("a1", "i", "f", "run-a"))
+			b.same("who was granted", b.must(wire.AnswerInFlight, reserve("a2", "i", "f", "run-x")).Attempt, "a1")
+			must(wire.AnswerInFlight, reserve("a3", "i", "f", "run-b"))
+			must(wire.AnswerOK, extend("a1", "i"))
+			must(wire.AnswerOK, commit("a1", "i", "done"))
+			b.pass(6 * time.Second)
+			held := must(wire.AnswerHeld, reserve("a4", "i", "f", "run-c"))
+			b.same("the hold of the same run", must(wire.AnswerHeld, reserve("a5", "i", "f", "run-c")).Hold.ID, held.Hold.ID)
+			b.kept.once(how.lost, how.err)
+			if v, err := b.AnswerHold(t.Context(), held.Hold.ID, HoldAnswer{Decision: intent.Release}); err != nil || v.State != "approved" {
+				t.Fatalf("release: %+v, %v", v, err)
+			}
+			must(wire.AnswerExecute, reserve("a6", "i", "f", "run-c"))
+			must(wire.AnswerOK, fail("a6", "i", wire.ClassNotSent, nil))
+			must(wire.AnswerExecute, reserve("a7", "i", "f", "run-c"))
+			must(wire.AnswerOK, fail("a7", "i", wire.ClassUnknown, nil))
+			b.pass(2 * time.Minute)
+			b.kept.once(how.lost, how.err)
+			if v, err := b.Resolve(t.Context(), "a7", Resolution{As: intent.Committed, Result: reply(200, "seen")}); err != nil || v.State != "committed" {
+				t.Fatalf("resolve: %+v, %v", v, err)
+			}
+			b.same("replayed", b.must(wire.AnswerReplay, reserve("a8", "i", "f", "run-c")).Result, reply(200, "seen"))
+			b.same("replayed to the first run", b.must(wire.AnswerReplay, reserve("a9", "i", "f", "run-a")).Result, reply(201, "done"))
+			b.counted(map[string]int64{"executed": 1, "granted": 3, "held": 2, "hold_answers": 1, "resolutions": 1, "not_sent": 1, "unknown": 1, "fenced": 0})
+		})
+	}
+}
+
+func TestWhenTheStoreIsCutOffNothingIsGuessed(t *testing.T) {
+	b := open(t)
+	b.must(wire.AnswerExecute, reserve("a1", "i", "f", "run-a"))
+	b.must(wire.AnswerExecute, reserve("b1", "j", "g", "run-a"))
+	b.must(wire.AnswerOK, commit("b1", "j", "done"))
+
+	dead := fmt.Errorf("%w: cut off", store.ErrUnavailable)
+	b.kept.setSwap(func(store.Write, func() (uint64, error)) (uint64, error) { return 0, dead })
+	b.kept.mu.Lock()
+	b.kept.onRead = func() error { return dead }
+	b.kept.mu.Unlock()
+	b.records.flush()
+	for _, op := range []wire.Op{
+		reserve("a2", "i", "f", "run-b"), reserve("c1", "k", "h", "run-a"), extend("a1", "i"), commit("a1", "i", "x"),
+		fail("a1", "i", wire.ClassNotSent, nil), await("a1", "i", time.Hour), fetch("b1", "j"),
+	} {
+		if a := b.must(wire.AnswerError, op); a.Code != wire.CodeUnavailable || a.RetryAfterMS == 0 {
+			t.Errorf("%s: got %s", op.Kind, show(a))
+		}
+	}
+	if _, err := b.Resolve(t.Context(), "a1", Resolution{As: intent.Committed}); !errors.Is(err, ErrNotFound) && !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("resolve: %v", err)
+	}
+
+	b.kept.setSwap(nil)
+	b.kept.mu.Lock()
+	b.kept.onRead = nil
+	b.kept.mu.Unlock()
+	b.must(wire.AnswerOK, commit("a1", "i", "late"))
+	b.same("replayed", b.must(wire.AnswerReplay, reserve("a3", "i", "f", "run-a")).Result, reply(201, "late"))
+	b.must(wire.AnswerExecute, reserve("c2", "k", "h", "run-a"))
+}
+
+func TestAFullStoreQueueIsARefusal(t *testing.T) {
+	b := open(t)
+	b.kept.once(true, store.ErrOverloaded)
+	if a := b.must(wire.AnswerRefused, reserve("a1", "i", "f", "r")); a.Code != wire.CodeOverloaded || a.RetryAfterMS == 0 {
+		t.Errorf("got %s", show(a))
+	}
+	b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+	b.kept.once(true, store.ErrOverloaded)
+	if a := b.must(wire.AnswerError, commit("a1", "i", "x")); a.Code != wire.CodeOverloaded {
+		t.Errorf("got %s", show(a))
+	}
+}
+
+func TestARecordThatCannotBeReadIsNotOverwritten(t *testing.T) {
+	b := open(t)
+	for _, data := range []string{"", "2", "1", "1aaaaaaaaaaaaaaaaaaaaaaaa{"} {
+		key := hash("broken" + data)
+		if _, err := b.kept.Store.Swap(t.Context(), store.Write{Key: key, Data: []byte(data)}); err != nil {
+			t.Fatal(err)
+		}
+		op := reserve("a1", "broken"+data, "f", "r")
+		if a := b.must(wire.AnswerError, op); a.Code != wire.CodeUnavailable {
+			t.Errorf("%q: got %s", data, show(a))
+		}
+		if rec, err := b.kept.Store.Load(t.Context(), key); err != nil || string(rec.Data) != data {
+			t.Errorf("%q became %q, %v", data, rec.Data, err)
+		}
+	}
+}
+
+func TestARestartForgetsNothing(t *testing.T) {
+	b := open(t)
+	hold := heldCall(b)
+	b.must(wire.AnswerExecute, reserve("b1", "j", "g", "run-a"))
+	if err := b.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a := b.do(reserve("x", "x", "x", "r")); a.Code != wire.CodeUnavailable {
+		t.Errorf("a closed ledger answers %s", show(a))
+	}
+
+	again := openOver(t, b.clock, b.kept)
+	again.same("replayed", again.must(wire.AnswerReplay, reserve("a8", "i", "f", "run-a")).Result, reply(201, "first"))
+	again.same("held", again.must(wire.AnswerHeld, reserve("a9", "i", "f", "run-b")).Hold.ID, hold.ID)
+	again.must(wire.AnswerInFlight, reserve("b2", "j", "g", "run-a"))
+	again.must(wire.AnswerOK, commit("b1", "j", "done"))
+}
+
+func TestAfterAnOutageLeasesGetOneMoreTerm(t *testing.T) {
+	t.Run("of the only ledger", func(t *testing.T) {
+		b := open(t)
+		b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+		b.Close(t.Context())
+		b.clock.advance(time.Hour)
+		again := openOver(t, b.clock, b.kept)
+		again.sweep(t.Context())
+		again.pass(14 * time.Second)
+		again.must(wire.AnswerInFlight, reserve("a2", "i", "f", "r"))
+		again.pass(2 * time.Second)
+		again.must(wire.AnswerInDoubt, reserve("a2", "i", "f", "r"))
+	})
+	t.Run("of the process, as when a machine sleeps", func(t *testing.T) {
+		b := open(t)
+		b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+		b.clock.advance(time.Hour)
+		b.must(wire.AnswerInFlight, reserve("a2", "i", "f", "r"))
+		b.pass(16 * time.Second)
+		b.must(wire.AnswerInDoubt, reserve("a2", "i", "f", "r"))
+	})
+	t.Run("of the store", func(t *testing.T) {
+		b := open(t)
+		b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+		b.kept.setSwap(func(store.Write, func() (uint64, error)) (uint64, error) { return 0, store.ErrUnavailable })
+		for range 10 { // it can be read all the while
+			b.clock.advance(4 * time.Second)
+			b.do(extend("a1", "i"))
+			b.sweep(t.Context())
+		}
+		b.kept.setSwap(nil)
+		b.must(wire.AnswerInFlight, reserve("a2", "i", "f", "r"))
+		b.must(wire.AnswerOK, extend("a1", "i"))
+	})
+	t.Run("of all nodes, and every node heeds it", func(t *testing.T) {
+		b := open(t, shared)
+		b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+		b.Close(t.Context())
+		b.clock.advance(time.Hour)
+		one := openOver(t, b.clock, b.kept, shared)
+		two := openOver(t, b.clock, b.kept, shared)
+		two.must(wire.AnswerInFlight, reserve("a2", "i", "f", "r"))
+		one.must(wire.AnswerInFlight, reserve("a3", "i", "f", "r"))
+		if one.outage.last().IsZero() || !one.outage.last().Equal(two.outage.last()) {
+			t.Errorf("resumed at %v and %v", one.outage.last(), two.outage.last())
+		}
+	})
+	t.Run("but not where another node worked", func(t *testing.T) {
+		one := open(t, shared)
+		one.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+		one.pass(time.Minute)
+		two := openOver(t, one.clock, one.kept, shared)
+		two.must(wire.AnswerInDoubt, reserve("a2", "i", "f", "r"))
+	})
+}
+
+func TestALedgerDoesNotStartWithoutItsStore(t *testing.T) {
+	kept := &watched{Store: open(t).kept.Store}
+	kept.Store.Close()
+	if _, err := New(Options{Store: kept}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}
