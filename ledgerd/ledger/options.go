@@ -82,6 +82,6 @@ func number[N ~int | ~int64](wrong *[]error, name string, n *N, def N) {
 	case *n == 0:
 		*n = def
 	case *n < 0:
-		*wrong = append(*wrong, fmt.Errorf("%s is %d, want a positive number, or 0 for %d", name, *n, def))
+		*wrong = append(*wrong, fmt.Errorf("%s is %v, want a positive number, or 0 for %v", name, *n, def))
 	}
 }
