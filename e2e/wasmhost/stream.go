@@ -1,0 +1,456 @@
+package wasmhost
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Stream is one HTTP request of a caller, on its way through the filter.
+type Stream struct {
+	vm       *VM
+	instance *instance // nil: there was none to take the stream
+	scope    *scope
+
+	request, response half
+	upstream          *Upstream
+	reply             *Response // as far as the caller has got it
+	replyDone         bool
+	details           string
+	local             bool // the response is a local reply
+	aborted           bool // the request's callbacks are over
+	failing           bool // the VM failed under it: no callback is to run
+	logging           bool
+	ended             bool
+	extra             int
+	filterState       map[string]string
+	properties        map[string]string
+}
+
+// Upstream is what the filter let go on to the route's cluster.
+type Upstream struct {
+	Headers  Headers
+	Body     []byte
+	Trailers Headers
+	Ended    bool // the whole request has gone on
+	Reset    bool // it was broken off, because the stream ended before its response
+}
+
+// Request is a whole request.
+type Request struct {
+	Method     string // POST
+	Path       string // /
+	Authority  string // localhost
+	Headers    Headers
+	Body       []byte
+	Trailers   Headers
+	Properties map[string]string // besides those of the host's options
+}
+
+// Request sends a whole request, the body in one piece. Headers that begin with a colon take the place of the members.
+func (vm *VM) Request(r Request) *Stream {
+	h := Headers{{":method", "POST"}, {":path", "/"}, {":authority", "localhost"}, {":scheme", "http"}}
+	for i, value := range []string{r.Method, r.Path, r.Authority} {
+		if value != "" {
+			h[i][1] = value
+		}
+	}
+	for _, p := range r.Headers {
+		if strings.HasPrefix(p[0], ":") {
+			h.set(p[0], p[1])
+		} else {
+			h.add(p[0], p[1])
+		}
+	}
+	s := vm.open(h, r.Properties, len(r.Body) == 0 && r.Trailers == nil)
+	if len(r.Body) > 0 {
+		s.send(r.Body, r.Trailers == nil)
+	}
+	if r.Trailers != nil {
+		s.sendTrailers(r.Trailers)
+	}
+	vm.host.settle()
+	return s
+}
+
+// Open sends a request's headers. Its body and trailers follow by [Stream.Send] and [Stream.SendTrailers].
+func (vm *VM) Open(headers Headers, end bool) *Stream {
+	s := vm.open(headers.clone(), nil, end)
+	vm.host.settle()
+	return s
+}
+
+func (vm *VM) open(headers Headers, properties map[string]string, end bool) *Stream {
+	s := &Stream{vm: vm, instance: vm.ready(), filterState: map[string]string{}, properties: properties}
+	limit := vm.host.o.BufferLimit
+	s.request = half{
+		s: s, limit: limit, out: s.toUpstream,
+		callbacks: [3]string{"proxy_on_request_headers", "proxy_on_request_body", "proxy_on_request_trailers"},
+		overflow: func() {
+			s.localReply(http.StatusRequestEntityTooLarge, nil, []byte("Payload Too Large"), "request_payload_too_large", false)
+		},
+	}
+	s.response = half{
+		s: s, limit: limit, out: s.toCaller,
+		callbacks: [3]string{"proxy_on_response_headers", "proxy_on_response_body", "proxy_on_response_trailers"},
+		overflow: func() {
+			if s.response.passed {
+				s.end("response_payload_too_large")
+			} else {
+				s.directReply(http.StatusInternalServerError, nil, []byte("Internal Server Error"), "response_payload_too_large")
+			}
+		},
+	}
+	vm.streams = append(vm.streams, s)
+	if i := s.instance; i != nil {
+		i.streams++
+		s.scope = i.newScope(s)
+		i.call(s.scope, "proxy_on_context_create", uint64(s.scope.id), uint64(i.root.id))
+		i.finishCall()
+	}
+	s.request.onHeaders(&headers, end)
+	return s
+}
+
+// Send sends a piece of the request's body.
+func (s *Stream) Send(chunk []byte, end bool) {
+	s.send(chunk, end)
+	s.vm.host.settle()
+}
+
+func (s *Stream) send(chunk []byte, end bool) {
+	if !s.ended && !s.aborted {
+		s.request.onBody(chunk, end)
+	}
+}
+
+// SendTrailers ends the request with trailers.
+func (s *Stream) SendTrailers(trailers Headers) {
+	s.sendTrailers(trailers)
+	s.vm.host.settle()
+}
+
+func (s *Stream) sendTrailers(trailers Headers) {
+	if !s.ended && !s.aborted {
+		t := trailers.clone()
+		s.request.onTrailers(&t)
+	}
+}
+
+// Disconnect is the caller going away.
+func (s *Stream) Disconnect() {
+	s.end("downstream_remote_disconnect")
+	s.vm.host.settle()
+}
+
+// Reply is the response that the caller has got, whole. nil: it has not.
+func (s *Stream) Reply() *Response {
+	if !s.replyDone {
+		return nil
+	}
+	return s.reply
+}
+
+// Partial is as much of a response as the caller has got so far. nil: nothing.
+func (s *Stream) Partial() *Response { return s.reply }
+
+// LocalReply is [Stream.Reply] where Envoy made the response, for the filter or by itself; nil where it did not.
+func (s *Stream) LocalReply() *Response {
+	if !s.local {
+		return nil
+	}
+	return s.Reply()
+}
+
+// Upstream is what the filter let go on. nil: nothing.
+func (s *Stream) Upstream() *Upstream { return s.upstream }
+
+// Parked reports whether the caller waits: nothing went on, nothing came back, and it is still there.
+func (s *Stream) Parked() bool { return !s.ended && s.upstream == nil && s.reply == nil }
+
+// Ended reports whether the stream is over, by a response or without one.
+func (s *Stream) Ended() bool { return s.ended }
+
+// Details is Envoy's response code details of a stream that has ended.
+func (s *Stream) Details() string { return s.details }
+
+// Extra counts local replies that came after another one, or after a response had begun to reach the caller. As in
+// Envoy, one that comes while the first still passes the filter takes its place, one that comes while a response
+// reaches the caller breaks that off, and one that comes later is dropped.
+func (s *Stream) Extra() int { return s.extra }
+
+// FilterState is what the filter set as a property: set_property of "x" is found under "wasm.x".
+func (s *Stream) FilterState(name string) (value string, known bool) {
+	value, known = s.filterState[name]
+	return value, known
+}
+
+// Respond answers what went on upstream, whole.
+func (s *Stream) Respond(status int, headers Headers, body []byte) {
+	s.respondHeaders(status, headers, len(body) == 0)
+	if len(body) > 0 {
+		s.respondBody(body, true)
+	}
+	s.vm.host.settle()
+}
+
+// RespondHeaders answers what went on upstream; body and trailers follow.
+func (s *Stream) RespondHeaders(status int, headers Headers, end bool) {
+	s.respondHeaders(status, headers, end)
+	s.vm.host.settle()
+}
+
+// RespondBody sends a piece of the upstream's response.
+func (s *Stream) RespondBody(chunk []byte, end bool) {
+	s.respondBody(chunk, end)
+	s.vm.host.settle()
+}
+
+// RespondTrailers ends the upstream's response with trailers.
+func (s *Stream) RespondTrailers(trailers Headers) {
+	if t := trailers.clone(); !s.ended && !s.local {
+		s.response.onTrailers(&t)
+	}
+	s.vm.host.settle()
+}
+
+// ResetUpstream breaks the upstream request off: 503 where its response has not begun, else the stream ends.
+func (s *Stream) ResetUpstream() {
+	switch {
+	case s.ended || s.local:
+	case s.response.headers == nil:
+		s.localReply(http.StatusServiceUnavailable, nil, []byte("upstream connect error or disconnect/reset before headers. reset reason: connection termination"), "upstream_reset_before_response_started{connection_termination}", false)
+	default:
+		s.end("upstream_reset_after_response_started{connection_termination}")
+	}
+	s.vm.host.settle()
+}
+
+func (s *Stream) respondHeaders(status int, headers Headers, end bool) {
+	if s.upstream == nil {
+		panic("wasmhost: nothing went on upstream that could be answered")
+	}
+	if s.ended || s.local {
+		return
+	}
+	s.details = "via_upstream"
+	all := append(Headers{{":status", strconv.Itoa(status)}}, headers.clone()...)
+	s.response.onHeaders(&all, end)
+}
+
+func (s *Stream) respondBody(chunk []byte, end bool) {
+	if !s.ended && !s.local {
+		s.response.onBody(chunk, end)
+	}
+}
+
+// toUpstream takes what the filter lets pass of the request.
+func (s *Stream) toUpstream(p part) {
+	if s.upstream == nil {
+		s.upstream = &Upstream{}
+	}
+	switch {
+	case p.headers != nil:
+		s.upstream.Headers = p.headers.clone()
+	case p.trailers != nil:
+		s.upstream.Trailers = p.trailers.clone()
+	default:
+		s.upstream.Body = append(s.upstream.Body, p.body...)
+	}
+	s.upstream.Ended = s.upstream.Ended || p.end
+}
+
+// toCaller takes what the filter lets pass of the response.
+func (s *Stream) toCaller(p part) {
+	switch {
+	case p.headers != nil:
+		status, err := strconv.Atoi(p.headers.Get(":status"))
+		if err != nil {
+			s.end("the response has no status")
+			return
+		}
+		headers := p.headers.clone()
+		headers.remove(":status")
+		s.reply = &Response{Status: status, Headers: headers, Details: s.details}
+	case p.trailers != nil:
+		s.reply.Trailers = p.trailers.clone()
+	default:
+		s.reply.Body = append(s.reply.Body, p.body...)
+	}
+	if p.end {
+		s.replyDone = true
+		s.end(s.details)
+	}
+}
+
+// localReply is a response that Envoy makes. It goes through the filter's own response callbacks.
+func (s *Stream) localReply(status int, extra Headers, body []byte, details string, failing bool) {
+	switch {
+	case s.ended:
+		s.extra++
+		return
+	case s.response.passed:
+		s.extra++
+		s.end(details)
+		return
+	case s.response.headers != nil:
+		if s.local {
+			s.extra++
+		}
+		s.directReply(status, extra, body, details)
+		return
+	}
+	s.begin(details)
+	s.failing = s.failing || failing
+	headers, body := s.localHeaders(status, extra, body)
+	if s.failing {
+		s.sendDirect(headers, body)
+		return
+	}
+	s.response.onHeaders(&headers, len(body) == 0)
+	if len(body) > 0 && !s.ended {
+		s.response.onBody(body, true)
+	}
+}
+
+// directReply is a local reply in the place of a response that has begun to pass the filter: it does not go through it.
+func (s *Stream) directReply(status int, extra Headers, body []byte, details string) {
+	s.begin(details)
+	headers, body := s.localHeaders(status, extra, body)
+	s.sendDirect(headers, body)
+}
+
+func (s *Stream) begin(details string) {
+	s.details, s.local, s.aborted = details, true, true
+}
+
+func (s *Stream) localHeaders(status int, extra Headers, body []byte) (Headers, []byte) {
+	headers := append(Headers{{":status", strconv.Itoa(status)}}, extra.clone()...)
+	if len(body) > 0 {
+		headers.set("content-length", strconv.Itoa(len(body)))
+		if headers.Get("content-type") == "" {
+			headers.add("content-type", "text/plain")
+		}
+	}
+	if s.request.headers != nil && s.request.headers.Get(":method") == "HEAD" {
+		body = nil
+	}
+	return headers, body
+}
+
+func (s *Stream) sendDirect(headers Headers, body []byte) {
+	s.response.headers = &headers
+	s.toCaller(part{headers: &headers, end: len(body) == 0})
+	if len(body) > 0 && !s.ended {
+		s.toCaller(part{body: body, end: true})
+	}
+}
+
+// fail answers a stream whose VM cannot run its callback.
+func (s *Stream) fail() {
+	if !s.failing {
+		s.localReply(http.StatusServiceUnavailable, nil, nil, "wasm_fail_stream", true)
+	}
+}
+
+// end is the end of the stream, for whatever reason: the filter is told to log it, that it is done, and to forget it.
+func (s *Stream) end(details string) {
+	if s.ended {
+		return
+	}
+	s.ended, s.aborted, s.details = true, true, details
+	if s.upstream != nil && !(s.replyDone && !s.local) {
+		s.upstream.Reset = true
+	}
+	s.vm.streams = slices.DeleteFunc(s.vm.streams, func(other *Stream) bool { return other == s })
+	i := s.instance
+	if i == nil {
+		return
+	}
+	id := uint64(s.scope.id)
+	s.logging = true
+	i.call(s.scope, "proxy_on_log", id)
+	i.finishCall()
+	s.logging = false
+	i.call(s.scope, "proxy_on_done", id)
+	i.finishCall()
+	i.call(s.scope, "proxy_on_delete", id)
+	i.finishCall()
+	delete(i.scopes, s.scope.id)
+	i.streams--
+	i.maybeEndRoot()
+}
+
+// pairs finds a map of the stream; nil: it cannot be read now.
+func (s *Stream) pairs(kind uint32) *Headers {
+	find := func(h *half, trailers bool) *Headers {
+		switch {
+		case trailers && (h.trailersShown || s.logging):
+			return h.trailers
+		case !trailers && (h.headersShown || s.logging):
+			return h.headers
+		}
+		return nil
+	}
+	switch kind {
+	case requestHeaders:
+		return find(&s.request, false)
+	case requestTrailers:
+		if s.logging {
+			return nil
+		}
+		return find(&s.request, true)
+	case responseHeaders:
+		return find(&s.response, false)
+	default:
+		return find(&s.response, true)
+	}
+}
+
+// property finds what get_property asks for.
+func (c *scope) property(path string) (string, bool) {
+	o := c.instance.vm.host.o
+	switch path {
+	case "plugin_root_id":
+		return o.RootID, true
+	case "plugin_vm_id":
+		return o.VMID, true
+	}
+	s := c.stream
+	if s == nil {
+		return "", false
+	}
+	if value, known := s.properties[path]; known {
+		return value, true
+	}
+	if value, known := o.Properties[path]; known {
+		return value, true
+	}
+	if value, known := s.filterState["wasm."+path]; known {
+		return value, true
+	}
+	if s.request.headers == nil {
+		return "", false
+	}
+	h := *s.request.headers
+	plain, _, _ := strings.Cut(h.Get(":path"), "?")
+	switch path {
+	case "request.path":
+		return h.Get(":path"), true
+	case "request.url_path":
+		return plain, true
+	case "request.method":
+		return h.Get(":method"), true
+	case "request.host":
+		return h.Get(":authority"), true
+	case "request.scheme":
+		return h.Get(":scheme"), true
+	case "response.code_details":
+		return s.details, s.details != ""
+	}
+	if name, is := strings.CutPrefix(path, "request.headers."); is {
+		return h.lookup(name)
+	}
+	return "", false
+}
