@@ -13,11 +13,11 @@ import (
 // What Open refuses.
 var (
 	// ErrInUse says that another process has the data directory.
-	ErrInUse = errors.New("store/sqlite: the data directory is in use")
+	ErrInUse = errors.New("the data directory is in use")
 	// ErrDamaged says that the database is damaged or is no database at all.
-	ErrDamaged = errors.New("store/sqlite: the database is damaged")
+	ErrDamaged = errors.New("the database is damaged")
 	// ErrForeign says that the database is another program's, or a newer ledgerd's.
-	ErrForeign = errors.New("store/sqlite: the database was not written by this ledgerd or an older one")
+	ErrForeign = errors.New("the database was not written by this ledgerd or an older one")
 )
 
 // unavailable wraps an error of SQLite for the callers of the store. What an operator can act on is said in words.
@@ -42,10 +42,12 @@ func closed() error {
 	return fmt.Errorf("%w: sqlite: the store is closed", store.ErrUnavailable)
 }
 
-// damaged reports whether SQLite could not make sense of the file.
-func damaged(err error) bool {
-	c := code(err)
-	return c == lib.SQLITE_CORRUPT || c == lib.SQLITE_NOTADB
+// asDamaged adds ErrDamaged to an error by which SQLite says that it cannot make sense of the file.
+func asDamaged(err error) error {
+	if c := code(err); (c == lib.SQLITE_CORRUPT || c == lib.SQLITE_NOTADB) && !errors.Is(err, ErrDamaged) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }
 
 // code gives the primary result code of an error of SQLite; 0 where it is none.

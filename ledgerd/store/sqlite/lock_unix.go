@@ -21,7 +21,7 @@ func lockExclusively(path string) (*os.File, error) {
 	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		owner, _ := os.ReadFile(path)
-		return nil, errors.Join(fmt.Errorf("%w: another ledgerd (process %s) holds %s", ErrInUse,
+		return nil, errors.Join(fmt.Errorf("store/sqlite: %w: another ledgerd (process %s) holds %s", ErrInUse,
 			strings.TrimSpace(string(owner)), path), f.Close())
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("store/sqlite: locking %s: %w", path, err), f.Close())
@@ -36,3 +36,6 @@ func writeOwner(f *os.File) error {
 	_, err := f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	return err
 }
+
+// unlock gives the data directory free.
+func unlock(f *os.File) error { return f.Close() }

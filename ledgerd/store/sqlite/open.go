@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,11 +58,11 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if s.lock, err = lockExclusively(filepath.Join(dir, lockFile)); err != nil {
 		return nil, err
 	}
-	if err := s.open(ctx); err != nil {
-		if damaged(err) {
-			err = fmt.Errorf("%w: %w; move it away, or put back a backup (see the README of the sqlite store)", ErrDamaged, err)
+	if err := asDamaged(s.open(ctx)); err != nil {
+		if errors.Is(err, ErrDamaged) {
+			err = fmt.Errorf("%w; move it away or put back a backup, see the README of the sqlite store", err)
 		}
-		return nil, errors.Join(fmt.Errorf("store/sqlite: opening %s: %w", s.path, err), s.release())
+		return nil, errors.Join(fmt.Errorf("store/sqlite: %s: %w", s.path, err), s.release())
 	}
 	go s.writer.run()
 	return s, nil
@@ -133,7 +134,7 @@ func (c *conn) check(pragma string) error {
 		return err
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("%w: %s", ErrDamaged, verdict)
+		return fmt.Errorf("%w: %s", ErrDamaged, strings.Join(strings.Fields(verdict), " "))
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (s *Store) Check(ctx context.Context) error {
 	if err != nil {
 		return unavailable("opening a connection for the check", err)
 	}
-	return errors.Join(c.check("integrity_check(1)"), c.close())
+	return errors.Join(asDamaged(c.check("integrity_check(1)")), c.close())
 }
 
 // Close implements store.Store.
@@ -176,7 +177,7 @@ func (s *Store) release() error {
 	if s.writer != nil {
 		errs = append(errs, s.writer.conn.close())
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
+	return errors.Join(append(errs, unlock(s.lock))...)
 }
 
 // syncDir makes the names of new files in a directory durable.

@@ -51,6 +51,7 @@ type queue struct {
 	filled sync.Cond
 	list   []*request
 	bytes  int64
+	groups int // how many were taken
 	closed bool
 }
 
@@ -102,6 +103,7 @@ func (q *queue) take(group []*request, maxWrites int, maxBytes int64) []*request
 				bytes += r.size
 			}
 		}
+		q.groups++
 		rest := copy(q.list, q.list[n:])
 		clear(q.list[rest:])
 		q.list = q.list[:rest]

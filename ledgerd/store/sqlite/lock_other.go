@@ -1,0 +1,25 @@
+//go:build !unix
+
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// lockExclusively takes the lock of a data directory: the lock file, which exists as long as its process lives. Where
+// the system has no flock, a process that was killed leaves it behind, and an operator has to remove it.
+func lockExclusively(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return nil, fmt.Errorf("store/sqlite: %w: %s exists; remove it only if no ledgerd runs on this directory", ErrInUse, path)
+	case err != nil:
+		return nil, fmt.Errorf("store/sqlite: making the lock file: %w", err)
+	}
+	return f, nil
+}
+
+// unlock gives the data directory free.
+func unlock(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }

@@ -1,0 +1,197 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"idem/ledgerd/store"
+)
+
+func hexKey(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:])
+}
+
+func mustOpen(t *testing.T, dir string, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, o)
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+func mustCreate(t *testing.T, s *Store, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := s.Swap(t.Context(), store.Write{Key: hexKey(name), Data: []byte(name)}); err != nil {
+			t.Fatalf("creating %s: %v", name, err)
+		}
+	}
+}
+
+// wantRefusal opens dir, wants to be refused with that error, and that the message has all of these words.
+func wantRefusal(t *testing.T, dir string, want error, words ...string) {
+	t.Helper()
+	s, err := Open(t.Context(), dir, Options{})
+	if err == nil {
+		t.Fatalf("Open: got a store, want %v", errors.Join(want, s.Close()))
+	}
+	if !errors.Is(err, want) {
+		t.Errorf("Open: got %v, want %v", err, want)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("the message %q does not say %q", err, w)
+		}
+	}
+}
+
+func TestSecondProcessIsRefusedAndToldWhoHasTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{})
+	wantRefusal(t, dir, ErrInUse, filepath.Join(dir, lockFile), fmt.Sprint(os.Getpid()))
+	mustCreate(t, s, "still working")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, dir, Options{}) // free again
+}
+
+func TestFilesBelongToTheOwnerAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
+	s := mustOpen(t, dir, Options{})
+	mustCreate(t, s, "a")
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the data directory has mode %v, %v, want 0700", info.Mode().Perm(), err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 4 {
+		t.Fatalf("got %v, %v, want the database, its log, its shared memory and the lock", files, err)
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v, want 0600", f.Name(), info.Mode().Perm(), err)
+		}
+	}
+}
+
+func TestAnyDirectoryNameWorks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "50% of #1? ü&mode=memory")
+	mustCreate(t, mustOpen(t, dir, Options{}), "a")
+	if _, err := os.Stat(filepath.Join(dir, databaseFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEveryWrongOptionIsNamedAtOnce(t *testing.T) {
+	_, err := Open(context.Background(), t.TempDir(), Options{QueueWrites: -1, Readers: -2, PageBytes: 5})
+	for _, want := range []string{"QueueWrites is -1", "Readers is -2", "PageBytes is 5, want at least 1048576"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to say %q", err, want)
+		}
+	}
+}
+
+func TestDataDirectoryThatIsAFileIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), file, Options{}); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("got %v, want an error that names %s", err, file)
+	}
+}
+
+func TestDamagedDatabaseIsRefusedAndLeftAsItIs(t *testing.T) {
+	for name, damage := range map[string]func(data []byte) []byte{
+		"no database at all":  func([]byte) []byte { return []byte(strings.Repeat("this is a diary, not a database. ", 100)) },
+		"cut short":           func(data []byte) []byte { return data[:len(data)/2/4096*4096] },
+		"zeros in the middle": func(data []byte) []byte { clear(data[len(data)/2 : len(data)/2+16384]); return data },
+		"a page overwritten": func(data []byte) []byte {
+			copy(data[4*4096:], strings.Repeat("\xff", 4096))
+			return data
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := mustOpen(t, dir, Options{})
+			for i := range 2000 {
+				go func() {
+					_, _ = s.Swap(context.Background(), store.Write{Key: hexKey(fmt.Sprint(i)), Data: make([]byte, 300)})
+				}()
+			}
+			mustCreate(t, s, "last")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, databaseFile)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data = damage(data)
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wantRefusal(t, dir, ErrDamaged, path, "backup")
+			if after, err := os.ReadFile(path); err != nil || string(after) != string(data) {
+				t.Errorf("the refused file was changed (%v)", err)
+			}
+		})
+	}
+}
+
+func TestDatabaseOfANewerLedgerdIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alter(t, dir, "PRAGMA user_version = 99")
+	wantRefusal(t, dir, ErrForeign, "99", "newer ledgerd")
+}
+
+func TestDatabaseOfAnotherProgramIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	alter(t, dir, "CREATE TABLE diary (day TEXT)")
+	wantRefusal(t, dir, ErrForeign, "application_id")
+}
+
+// alter runs SQL on the database of dir behind the store's back.
+func alter(t *testing.T, dir, sql string) {
+	t.Helper()
+	c, err := connect(t.Context(), filepath.Join(dir, databaseFile))
+	if err == nil {
+		err = errors.Join(c.exec(sql), c.close())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func TestCheckFindsDamageInARunningStore(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{})
+	mustCreate(t, s, "a")
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatalf("a sound database: %v", err)
+	}
+	// An index that says something else than its table.
+	alter(t, dir, "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'entries_at'")
+	if err := s.Check(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v, want ErrDamaged", err)
+	}
+}
