@@ -153,19 +153,17 @@ func (r *reading) readMember(m *value, of currency, bare, minor bool) bool {
 	if of.blocked {
 		return false
 	}
-	if m.kind == '0' {
-		if !bare {
-			if m.known == centsName && code != "" {
-				m.reason = money.Contradicts
-			}
-			return false
+	if m.kind == '"' {
+		r.readText(m, code, bare, minor)
+	} else if bare {
+		if amount, ok := money.FromNumber(m.text, code, minor); ok {
+			r.keep(m, amount)
 		}
-		amount, ok := money.FromNumber(m.text, code, minor)
-		if !ok {
-			return false
+	}
+	if m.money == 0 {
+		if m.reason == money.NotMoney && !bare && m.known == centsName && code != "" {
+			m.reason = money.Contradicts // cents of a currency that has none
 		}
-		r.keep(m, amount)
-	} else if !r.readText(m, code, bare, minor) {
 		return false
 	}
 	m.minor = m.rule == 0 && (m.known == minorName || m.known == centsName)
@@ -173,14 +171,12 @@ func (r *reading) readMember(m *value, of currency, bare, minor bool) bool {
 }
 
 // readText reads a string as money.
-func (r *reading) readText(v *value, beside string, bare, minor bool) bool {
+func (r *reading) readText(v *value, beside string, bare, minor bool) {
 	amount, reason := money.ParseText(v.text, beside, bare, minor, r.rule.symbols)
 	v.reason = reason
-	if reason != money.Read {
-		return false
+	if reason == money.Read {
+		r.keep(v, amount)
 	}
-	r.keep(v, amount)
-	return true
 }
 
 func (r *reading) keep(v *value, amount money.Amount) {

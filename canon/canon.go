@@ -140,9 +140,14 @@ type reading struct {
 	args       int32 // -1: there are none
 	beside     int32 // what holds the args: the body, in MCP the params; -1: nothing
 	nouns      uint32
+	drops      bool // something is volatile
 	amounts    []money.Amount
 	order      []int32
 	out, side  []byte
+
+	// Who sent the call before, and the digest of it.
+	who   []byte
+	scope string
 }
 
 func (c *Canonicalizer) reading() *reading {
@@ -158,7 +163,7 @@ func (c *Canonicalizer) reading() *reading {
 
 // release lets go of the call and keeps the memory.
 func (c *Canonicalizer) release(r *reading) {
-	const usual = 1 << 16
+	const usual = 1 << 19
 	r.forget()
 	clear(r.amounts)
 	r.amounts, r.order, r.out, r.side = r.amounts[:0], r.order[:0], r.out[:0], r.side[:0]
@@ -168,13 +173,13 @@ func (c *Canonicalizer) release(r *reading) {
 	if cap(r.side) > usual {
 		r.side = nil
 	}
-	if cap(r.order) > usual {
+	if cap(r.order) > usual>>4 {
 		r.order = nil
 	}
-	if cap(r.amounts) > usual/8 {
+	if cap(r.amounts) > usual>>6 {
 		r.amounts = nil
 	}
-	r.target, r.tool, r.run, r.toolNamed = target{}, "", "", false
+	r.target, r.tool, r.run, r.toolNamed, r.drops = target{}, "", "", false, false
 	c.readings.Put(r)
 }
 
@@ -206,12 +211,15 @@ func (r *reading) read(call *Call, explain bool) (Action, *Error) {
 
 	// The members of what is hashed stand in the order of their names.
 	out := append(r.out, '{')
-	if r.args >= 0 {
+	switch {
+	case r.args >= 0:
 		out = append(out, `"args":`...)
 		if out, err = r.appendArgs(out); err != nil {
 			return Action{}, err
 		}
 		out = append(out, ',')
+	case r.rule.Protocol == MCP: // arguments are optional there: none are {}
+		out = append(out, `"args":{},`...)
 	}
 	out = r.appendBeside(out)
 	out = append(out, `"endpoint":`...)
@@ -223,8 +231,11 @@ func (r *reading) read(call *Call, explain bool) (Action, *Error) {
 
 	action := Action{Tool: strings.Clone(r.tool), Run: strings.Clone(r.run), Fingerprint: r.hash(out)}
 	action.Intent = action.Fingerprint
-	if r.args >= 0 {
+	switch {
+	case r.args >= 0:
 		action.Args = r.writtenArgs(call)
+	case r.rule.Protocol == MCP:
+		action.Args = []byte("{}")
 	}
 	action.Dropped = r.dropped()
 	if explain {
@@ -372,6 +383,9 @@ func (r *reading) appendWritten(dst []byte, i int32) []byte {
 
 // dropped gives a digest (FNV-1a, 64 bits) of the volatile values as they were written, in the order of the body.
 func (r *reading) dropped() string {
+	if !r.drops {
+		return ""
+	}
 	const offset, prime = 14695981039346656037, 1099511628211
 	sum, any := uint64(offset), false
 	for i := int32(0); i < int32(len(r.values)); {
@@ -381,8 +395,10 @@ func (r *reading) dropped() string {
 			continue
 		}
 		any = true
-		for _, c := range []byte(v.name + "=" + r.body[v.off:v.end] + "\x00") {
-			sum = (sum ^ uint64(c)) * prime
+		for _, text := range [...]string{v.name, "=", r.body[v.off:v.end], "\x00"} {
+			for n := range len(text) {
+				sum = (sum ^ uint64(text[n])) * prime
+			}
 		}
 		i = v.next
 	}

@@ -22,7 +22,7 @@ func (t *tree) readForm(body []byte) *Error {
 	if strings.HasPrefix(t.body, "\xef\xbb\xbf") {
 		return &Error{Code: codeMalformed, Detail: "the body begins with a byte order mark"}
 	}
-	var pairs []pair
+	pairs := t.pairs[:0]
 	for off := 0; off < len(t.body); {
 		end := len(t.body)
 		if at := strings.IndexByte(t.body[off:], '&'); at >= 0 {
@@ -43,6 +43,7 @@ func (t *tree) readForm(body []byte) *Error {
 	if len(pairs) == 0 {
 		return &Error{Code: codeMalformed, Detail: "the form has no field"}
 	}
+	t.pairs = pairs
 	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.name, b.name) })
 
 	t.values = append(t.values, value{end: int32(len(body)), parent: -1, kind: '{'})

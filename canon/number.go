@@ -4,18 +4,20 @@ import "strconv"
 
 // numberLimit says what is wrong with a JSON number that the decoder took; empty: nothing.
 func numberLimit(literal string) string {
-	if len(literal) > MaxNumber {
-		return "the number has more than 4096 characters"
-	}
+	length := len(literal)
 	for i := len(literal) - 1; i > 0; i-- {
-		c := literal[i]
-		if c != 'e' && c != 'E' {
+		if c := literal[i]; c != 'e' && c != 'E' {
 			continue
 		}
-		if n, ok := exponent(literal[i+1:]); !ok || n > MaxExponent || n < -MaxExponent {
+		n, ok := exponent(literal[i+1:])
+		if !ok || n > MaxExponent || n < -MaxExponent {
 			return "the number's exponent is beyond 400"
 		}
+		length += max(n, -n)
 		break
+	}
+	if length > MaxNumber {
+		return "the number has more than 4096 digits"
 	}
 	return ""
 }

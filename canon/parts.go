@@ -1,6 +1,9 @@
 package canon
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // parts finds the tool, the args, what stands beside them, and the run.
 func (r *reading) findParts(call *Call) *Error {
@@ -14,7 +17,7 @@ func (r *reading) findParts(call *Call) *Error {
 	conventional := false // the body has /args, and no rule says where they are
 	switch {
 	case r.rule.Args != nil:
-		at := r.lookup(r.rule.argsAt)
+		at := r.lookup(r.rule.args.at)
 		if at < 0 {
 			return r.missing("args", r.rule.Args.Pointer)
 		}
@@ -29,6 +32,17 @@ func (r *reading) findParts(call *Call) *Error {
 		return err
 	}
 	return r.findRun(call, conventional)
+}
+
+// checkName refuses a tool's name or a run that no record could be kept under.
+func checkName(what, text string) *Error {
+	switch {
+	case len(text) > MaxName:
+		return &Error{Code: codeMalformed, Offset: -1, Detail: "the " + what + " is longer than 512 bytes"}
+	case !utf8.ValidString(text):
+		return &Error{Code: codeMalformed, Offset: -1, Detail: "the " + what + " is no UTF-8"}
+	}
+	return nil
 }
 
 // setArgs makes the value the args, and the body what stands beside them.
@@ -61,19 +75,19 @@ func (r *reading) findTool(call *Call, conventional bool) *Error {
 		}
 		r.pathCounts = !conventional
 	case r.rule.Tool.Pointer != "":
-		if at = r.lookup(r.rule.toolAt); at < 0 {
+		if at = r.lookup(r.rule.tool.at); at < 0 {
 			return r.missing("tool", r.rule.Tool.Pointer)
 		}
 		r.pathCounts = false
 	default:
-		text, ok := r.sourceText(call, &source{Source: *r.rule.Tool})
+		text, ok := r.sourceText(call, &r.rule.tool)
 		if !ok || text == "" {
 			return &Error{Code: codeMalformed, Offset: -1, Detail: "the tool's name that the rule takes from " +
 				kindOf(*r.rule.Tool) + " " + quoted(r.rule.Tool.Header+r.rule.Tool.Cookie+strings.Join(r.rule.Tool.Metadata, ".")) +
 				" is not in the call"}
 		}
 		r.tool, r.toolNamed = text, true
-		return nil
+		return checkName("tool's name", text)
 	}
 	return r.setTool(at)
 }
@@ -85,11 +99,22 @@ func (r *reading) setTool(at int32) *Error {
 		return &Error{Code: codeMalformed, Pointer: shortened(r.pointerTo(at)), Offset: int64(v.off),
 			Detail: "the tool's name is no string, or an empty one"}
 	}
+	if err := r.checkNameAt(at, "tool's name"); err != nil {
+		return err
+	}
 	r.tool, r.toolNamed = v.text, true
 	if r.beside == 0 && at > 0 && (at < r.args || at >= r.values[r.args].next) {
 		v.gone = apart
 	}
 	return nil
+}
+
+func (r *reading) checkNameAt(at int32, what string) *Error {
+	err := checkName(what, r.values[at].text)
+	if err != nil {
+		err.Pointer, err.Offset = shortened(r.pointerTo(at)), int64(r.values[at].off)
+	}
+	return err
 }
 
 // findRun finds the run. Whatever may name it is no part of the action, whether or not it names the run of this call.
@@ -100,6 +125,9 @@ func (r *reading) findRun(call *Call, conventional bool) *Error {
 			if from.Pointer == "" {
 				if text, ok := r.sourceText(call, from); ok && r.run == "" {
 					r.run = text
+				}
+				if err := checkName("run", r.run); err != nil {
+					return err
 				}
 				continue
 			}
@@ -112,8 +140,8 @@ func (r *reading) findRun(call *Call, conventional bool) *Error {
 		return nil
 	}
 	r.run, _ = call.header("x-idem-run")
-	if !conventional {
-		return nil
+	if err := checkName("run", r.run); err != nil || !conventional {
+		return err
 	}
 	for _, name := range [...]string{"runId", "run_id"} {
 		if at := r.member(0, name); at > 0 {
@@ -128,6 +156,9 @@ func (r *reading) findRun(call *Call, conventional bool) *Error {
 // setRun takes the run from a value of the body: a string, or a number in its one form.
 func (r *reading) setRun(at int32) *Error {
 	v := &r.values[at]
+	if err := r.checkNameAt(at, "run"); err != nil {
+		return err
+	}
 	switch v.kind {
 	case '"':
 		if r.run == "" {

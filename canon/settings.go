@@ -70,7 +70,7 @@ var forWhom = []string{"stripe-account", "x-org-id", "x-tenant-id"}
 // rule is Settings, checked and made ready.
 type rule struct {
 	Settings
-	toolAt, argsAt     pointer // where Tool, Args is a pointer
+	tool, args         source // of Tool and Args, where they are given
 	run                []source
 	scope              []source
 	headers            []string // sorted, lower case
@@ -119,11 +119,11 @@ func compile(s Settings) (*rule, error) {
 		c.wrong("/protocol", quoted(string(s.Protocol))+" is no protocol: json, form or mcp")
 	}
 	if s.Tool != nil {
-		r.toolAt = c.source("/tool", *s.Tool, r.Protocol).at
+		r.tool = c.source("/tool", *s.Tool)
 	}
 	if s.Args != nil {
-		r.argsAt = c.source("/args", *s.Args, r.Protocol).at
-		if kindOf(*s.Args) != "pointer" {
+		r.args = c.source("/args", *s.Args)
+		if kind := kindOf(*s.Args); kind != "pointer" && kind != "" {
 			c.wrong("/args", "the args are a part of the body: give a pointer")
 		}
 	}
@@ -131,10 +131,10 @@ func compile(s Settings) (*rule, error) {
 		c.wrong("/protocol", "mcp fixes tool and args: params.name and params.arguments")
 	}
 	for i, from := range s.Run {
-		r.run = append(r.run, c.source("/run/"+itoa(i), from, r.Protocol))
+		r.run = append(r.run, c.source("/run/"+itoa(i), from))
 	}
 	for i, from := range s.Scope {
-		r.scope = append(r.scope, c.source("/scope/"+itoa(i), from, r.Protocol))
+		r.scope = append(r.scope, c.source("/scope/"+itoa(i), from))
 	}
 	if s.ScopeNone && len(s.Scope) > 0 {
 		c.wrong("/scope", `either "none" or sources, not both`)
@@ -201,7 +201,7 @@ func kindOf(s Source) string {
 	return kind
 }
 
-func (c *checker) source(at string, s Source, protocol Protocol) source {
+func (c *checker) source(at string, s Source) source {
 	made := source{Source: s}
 	switch kindOf(s) {
 	case "":
@@ -279,7 +279,7 @@ func (c *checker) money(at string, f MoneyField) moneyRule {
 func digest(r *rule) string {
 	d := digester{out: []byte{'{'}}
 	d.list("amount", r.Amount, false)
-	d.sources("args", sourceList(r.Args), nil)
+	d.sources("args", r.args)
 	d.list("customer", r.Customer, false)
 	d.list("drop", r.drop, true)
 	d.list("headers", r.headers, true)
@@ -300,8 +300,8 @@ func digest(r *rule) string {
 	}
 	d.name("protocol")
 	d.out = appendString(d.out, string(r.Protocol))
-	d.sources("run", r.Run, r.run)
-	d.sources("scope", r.Scope, r.scope)
+	d.sources("run", r.run...)
+	d.sources("scope", r.scope...)
 	if r.ScopeNone {
 		d.list("scope", []string{"none"}, false)
 	}
@@ -312,16 +312,9 @@ func digest(r *rule) string {
 		}
 	}
 	d.list("symbols", symbols, true)
-	d.sources("tool", sourceList(r.Tool), nil)
+	d.sources("tool", r.tool)
 	sum := sha256.Sum256(append(d.out, '}'))
 	return hex.EncodeToString(sum[:16])
-}
-
-func sourceList(s *Source) []Source {
-	if s == nil {
-		return nil
-	}
-	return []Source{*s}
 }
 
 // digester writes the object that digest hashes.
@@ -358,21 +351,18 @@ func (d *digester) list(name string, texts []string, sorted bool) {
 	d.strings(texts...)
 }
 
-func (d *digester) sources(name string, sources []Source, made []source) {
+func (d *digester) sources(name string, sources ...source) {
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return kindOf(s.Source) == "" })
 	if len(sources) == 0 {
 		return
 	}
 	d.name(name)
 	d.out = append(d.out, '[')
 	for i, s := range sources {
-		if made != nil {
-			s = made[i].Source
-		}
 		if i > 0 {
 			d.out = append(d.out, ',')
 		}
-		kind := kindOf(s)
-		d.strings(append([]string{kind, s.Pointer + s.Header + s.Cookie + s.Value}, s.Metadata...)...)
+		d.strings(append([]string{kindOf(s.Source), s.Pointer + s.Header + s.Cookie + s.Value}, s.Metadata...)...)
 	}
 	d.out = append(d.out, ']')
 }

@@ -16,8 +16,9 @@ import (
 const (
 	MaxDepth    = 128     // nested objects and arrays
 	MaxExponent = 400     // of a number as it is written, either way
-	MaxNumber   = 4096    // characters of one number
+	MaxNumber   = 4096    // characters of one number and its exponent together: what it has written out
 	MaxValues   = 1 << 18 // values of one body, objects and arrays among them
+	MaxName     = 512     // bytes of a tool's name and of a run
 )
 
 // value is one JSON value of a body: a node of the tree, which stands in one slice in the body's order. The children
@@ -53,6 +54,7 @@ type tree struct {
 	values  []value
 	body    string // the body; it is not copied
 	arena   []byte // strings that were written with escapes
+	pairs   []pair // of a form
 	decoder jsontext.Decoder
 	input   bytes.Buffer
 }
@@ -65,15 +67,19 @@ func aliasing(b []byte) string {
 
 // forget lets go of the body, and of memory that only a rare body needs.
 func (t *tree) forget() {
-	const usual = 1 << 12
+	const usual = 1 << 15
+	clear(t.values)
+	clear(t.pairs)
+	t.values, t.arena, t.pairs, t.body = t.values[:0], t.arena[:0], t.pairs[:0], ""
+	if cap(t.pairs) > usual {
+		t.pairs = nil
+	}
 	if cap(t.values) > usual {
 		t.values = nil
 	}
-	if cap(t.arena) > usual<<2 {
+	if cap(t.arena) > usual<<4 {
 		t.arena = nil
 	}
-	clear(t.values[:cap(t.values)])
-	t.values, t.arena, t.body = t.values[:0], t.arena[:0], ""
 	t.input = bytes.Buffer{}
 	t.decoder.Reset(&t.input)
 }

@@ -81,7 +81,7 @@ func (r *reading) dropVolatile(i int32, at place) (emptied bool) {
 			}
 			members++
 			if r.isVolatile(m, at) {
-				m.gone = volatile
+				m.gone, r.drops = volatile, true
 				continue
 			}
 			if m.kind == '{' || m.kind == '[' {

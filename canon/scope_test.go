@@ -1,0 +1,159 @@
+package canon_test
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"idem/canon"
+)
+
+// by is a fixed call with these headers.
+func by(headers ...string) canon.Call {
+	all := map[string]string{"content-type": "application/json"}
+	for n := 0; n < len(headers); n += 2 {
+		all[headers[n]] = headers[n+1]
+	}
+	call := post("", "/cases/pay", `{"customer":"c","amount":"5 USD"}`)
+	call.Header = header(all)
+	return call
+}
+
+func TestEveryCallerHasCallsOfHisOwn(t *testing.T) {
+	for _, s := range []struct {
+		name     string
+		settings canon.Settings
+		calls    []canon.Call // each of another caller
+		same     [][2]canon.Call
+	}{
+		{"credentials", canon.Settings{}, []canon.Call{by(), by("authorization", "Bearer a"), by("authorization", "Bearer b"), by("x-api-key", "Bearer a"),
+			by("authorization", "Bearer a", "x-api-key", "k"), by("cookie", "s=1"), by("cookie", "s=2")},
+			[][2]canon.Call{{by("authorization", "Bearer a", "cookie", "s=1"), by("authorization", "Bearer a", "cookie", "s=2")}}},
+		{"headers", canon.Settings{Scope: []canon.Source{{Header: "X-User"}, {Header: "x-team"}}}, []canon.Call{by(), by("x-user", "a"), by("x-user", "b"), by("x-team", "a"), by("x-user", "a", "x-team", "a")},
+			[][2]canon.Call{{by("x-user", "a", "authorization", "x"), by("x-user", "a", "authorization", "AWS4-HMAC-SHA256 y")}}},
+		{"a cookie", canon.Settings{Scope: []canon.Source{{Cookie: "sid"}}}, []canon.Call{by(), by("cookie", "a=1; sid=2"), by("cookie", "sid=3")},
+			[][2]canon.Call{{by("cookie", "a=1; sid=2"), by("cookie", "sid=2;b=1")}}},
+		{"none", canon.Settings{ScopeNone: true}, nil, [][2]canon.Call{{by("authorization", "Bearer a"), by("authorization", "DPoP b")}}},
+		{"for whom", canon.Settings{Headers: []string{"X-Shop"}}, []canon.Call{by(), by("stripe-account", "a"), by("x-tenant-id", "a"), by("x-org-id", "a"), by("x-org-id", "b"), by("x-shop", "a"), by("x-shop", "\xff")},
+			[][2]canon.Call{{by("x-shop", "a", "x-other", "1"), by("x-shop", " a ", "x-other", "2")}}},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			c := reader(t, s.settings)
+			fingerprints, intents := map[string]bool{}, map[string]bool{}
+			for _, call := range s.calls {
+				a := read(t, c, call)
+				fingerprints[a.Fingerprint], intents[a.Intent] = true, true
+			}
+			if len(fingerprints) != len(s.calls) || len(intents) != len(s.calls) {
+				t.Errorf("%d callers have %d fingerprints and %d intents", len(s.calls), len(fingerprints), len(intents))
+			}
+			for _, pair := range s.same {
+				if read(t, c, pair[0]).Fingerprint != read(t, c, pair[1]).Fingerprint {
+					t.Error("one caller has two calls")
+				}
+			}
+		})
+	}
+}
+
+func TestCredentialsNeverStandInWhatIsKept(t *testing.T) {
+	call := by("authorization", "Bearer secret-token", "x-api-key", "secret-key", "cookie", "secret-cookie")
+	a := read(t, reader(t, canon.Settings{}), call)
+	all := string(a.Canonical) + string(a.Args)
+	for _, change := range a.Changes {
+		all += change.From + change.To + change.Why
+	}
+	for _, form := range []string{"secret", hex.EncodeToString([]byte("secret")), "c2VjcmV0"} {
+		if strings.Contains(all, form) {
+			t.Errorf("%s stands in %s", form, all)
+		}
+	}
+	other, err := canon.New(canon.Settings{Rule: "r"}, canon.Key{Secret: []byte("another key")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := read(t, other, call); scopeIn(b.Canonical) == scopeIn(a.Canonical) {
+		t.Error("the digest of the credentials is not keyed")
+	}
+}
+
+func scopeIn(canonical []byte) string {
+	_, rest, _ := strings.Cut(string(canonical), `"scope":"`)
+	scope, _, _ := strings.Cut(rest, `"`)
+	return scope
+}
+
+func TestCredentialsThatDifferOnEveryRequestAreRefused(t *testing.T) {
+	for _, s := range []canon.Settings{{}, {Scope: []canon.Source{{Header: "Authorization"}}}} {
+		c := reader(t, s)
+		for _, bad := range []string{"AWS4-HMAC-SHA256 Credential=a", "aws4-ecdsa-p256-sha256 x", "Digest username=a", "DPoP abc", "Hawk id=1", "Signature keyId=a",
+			"AWS a:b", "SharedKey a:b", "Negotiate x", "NTLM x", "MAC id=1", `OAuth oauth_nonce="1"`} {
+			if e := refusal(t, c, by("authorization", bad)); e.Code != "unstable_scope" || e.Offset != -1 || !strings.Contains(e.Detail, "scope") {
+				t.Errorf("%s: %+v", bad, e)
+			}
+		}
+		for _, good := range []string{"Bearer DPoP", "Basic YTpi", "OAuth token", "Signatures x", "token x", "digestive"} {
+			read(t, c, by("authorization", good))
+		}
+	}
+}
+
+func TestAClaimThatNobodyVerifiedIsRefused(t *testing.T) {
+	c := reader(t, canon.Settings{Scope: []canon.Source{{Metadata: []string{"jwt", "sub"}}}})
+	call := by()
+	if e := refusal(t, c, call); e.Code != "unstable_scope" || !strings.Contains(e.Detail, "jwt.sub") {
+		t.Errorf("%+v", e)
+	}
+	seen := map[string]bool{}
+	for _, sub := range []string{"ada", "bob"} {
+		call.Metadata = func(path []string) string { return strings.Join(path, "/") + sub }
+		seen[read(t, c, call).Fingerprint] = true
+	}
+	if len(seen) != 2 {
+		t.Error("two subjects are one caller")
+	}
+}
+
+func TestTheEndpointCounts(t *testing.T) {
+	c := reader(t, canon.Settings{})
+	base := by()
+	base.Path = "/a%2fb/%70ay?b=2&a=1&a=0&c"
+	want := read(t, c, base).Fingerprint
+	with := func(change func(*canon.Call)) string {
+		call := base
+		change(&call)
+		return read(t, c, call).Fingerprint
+	}
+	for _, path := range []string{"/a%2Fb/pay?a=1&a=0&b=2&c", "/a%2fb/pay?c&a=1&b=2&a=0&", "/a%2Fb/pay?a=%31&&a=0&b=2&c"} {
+		if with(func(c *canon.Call) { c.Path = path }) != want {
+			t.Errorf("%s is another endpoint", path)
+		}
+	}
+	for _, path := range []string{"/a%2Fb/pay?a=0&a=1&b=2&c", "/a/b/pay?a=1&a=0&b=2&c", "/a%2Fb/pay", "/a%2Fb/Pay?a=1&a=0&b=2&c", "/a%2Fb/pay/?a=1&a=0&b=2&c", "/a%2Fb/pay?a=1&a=0&b=2&c=",
+		"/a%2Fb/pay?a=1&a=0&b=2&c&request_id=1"} {
+		if with(func(c *canon.Call) { c.Path = path }) == want {
+			t.Errorf("%s is the same endpoint", path)
+		}
+	}
+	if with(func(c *canon.Call) { c.Host = "TOOLS.example" }) != want || with(func(c *canon.Call) { c.Host = "other.example" }) == want {
+		t.Error("hosts differ by more than letter case, or do not")
+	}
+	if with(func(c *canon.Call) { c.Method = "PUT" }) == want {
+		t.Error("the method does not count")
+	}
+	if read(t, reader(t, canon.Settings{Rule: "other"}), base).Fingerprint == want {
+		t.Error("the rule's name does not count")
+	}
+	plus := read(t, c, func() canon.Call { c := base; c.Path = "/p?a=x+y"; return c }())
+	space := read(t, c, func() canon.Call { c := base; c.Path = "/p?a=x%20y"; return c }())
+	if plus.Fingerprint == space.Fingerprint {
+		t.Error("a plus in a query is a space")
+	}
+
+	dropping := reader(t, canon.Settings{Drop: []string{"attempt"}})
+	one, two := base, base
+	one.Path, two.Path = "/p?attempt=1&x=1", "/p?x=1&Attempt=2"
+	if read(t, dropping, one).Fingerprint != read(t, dropping, two).Fingerprint {
+		t.Error("a parameter that the rule drops counts")
+	}
+}
