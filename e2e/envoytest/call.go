@@ -15,6 +15,7 @@ import (
 type Call struct {
 	Method string            // POST
 	Path   string            // /api/invoke
+	Host   string            // the Host header; Envoy's address
 	Run    string            // the x-idem-run header; none
 	Type   string            // the content type; application/json. "-": none
 	Header map[string]string // more headers
@@ -67,6 +68,7 @@ func (e *Envoy) Try(ctx context.Context, c Call) Reply {
 	default:
 		request.Header.Set("content-type", c.Type)
 	}
+	request.Host = c.Host
 	if c.Run != "" {
 		request.Header.Set("x-idem-run", c.Run)
 	}
@@ -104,6 +106,20 @@ func (r Reply) Problem() Problem {
 		return Problem{}
 	}
 	return p
+}
+
+// HoldID is the id of the hold that the reply tells of, in any of its forms; empty: none.
+func (r Reply) HoldID() string {
+	p := r.Problem()
+	var result struct {
+		Result struct {
+			StructuredContent Problem `json:"structuredContent"`
+		}
+	}
+	if p.Hold.ID == "" && json.Unmarshal(r.Body, &result) == nil {
+		p = result.Result.StructuredContent
+	}
+	return p.Hold.ID
 }
 
 // Envelope is a reply in envelope mode.

@@ -34,9 +34,9 @@ const BehaviourHeader = "tool-behaviour"
 
 // Received is one request that reached the tool.
 type Received struct {
-	Method, Path string
-	Header       http.Header
-	Body         []byte
+	Method, Host, Path string
+	Header             http.Header
+	Body               []byte
 }
 
 // Tool is an HTTP server that stands for the guarded endpoint and remembers each request that reached it. A success
@@ -49,6 +49,7 @@ type Tool struct {
 	usual    Behaviour
 	gate     chan struct{} // calls wait until it is closed; nil: they do not
 	received []Received
+	given    int // numbers of successes, over all
 	server   *http.Server
 	ended    context.Context // done when the test ends
 }
@@ -71,6 +72,14 @@ func (tool *Tool) Behave(b Behaviour) {
 	tool.mu.Lock()
 	defer tool.mu.Unlock()
 	tool.usual = b
+}
+
+// Forget makes the tool as it was when it started, but for the numbers that it has given: it answers 200, and no call has
+// reached it.
+func (tool *Tool) Forget() {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	tool.usual, tool.received = OK, nil
 }
 
 // Hold makes the calls to come stay in the tool, counted, until release is called.
@@ -151,8 +160,9 @@ func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the caller broke off: it has not been called
 	}
 	tool.mu.Lock()
-	tool.received = append(tool.received, Received{r.Method, r.URL.RequestURI(), r.Header.Clone(), body})
-	id := "rf-" + strconv.Itoa(len(tool.received))
+	tool.received = append(tool.received, Received{r.Method, r.Host, r.URL.RequestURI(), r.Header.Clone(), body})
+	tool.given++
+	id := "rf-" + strconv.Itoa(tool.given)
 	behaviour, gate := tool.usual, tool.gate
 	tool.mu.Unlock()
 	if b := r.Header.Get(BehaviourHeader); b != "" {
@@ -170,6 +180,9 @@ func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-tool.ended.Done():
 		}
 		behaviour = Behaviour(strings.TrimPrefix(then, "_"))
+	}
+	if tool.answerMCP(w, body, behaviour, id) {
+		return
 	}
 	switch behaviour {
 	case OK, "":

@@ -1,0 +1,261 @@
+package e2e_test
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"idem/e2e/envoytest"
+)
+
+// TestCases plays every case of canon/testdata/cases on a real Envoy: each caller is told what the case says, and the
+// tool is reached as often. The cases run beside each other, each under a host of its own, which is part of the
+// endpoint.
+func TestCases(t *testing.T) {
+	cases := readCases(t)
+	shared := startCases(t)
+	places := make(chan struct{}, 32) // cases under way at once
+	for _, c := range cases {
+		t.Run(c.ID, func(t *testing.T) {
+			stack := shared
+			if c.breaksTheLedger() {
+				stack = startCases(t)
+			} else {
+				t.Parallel()
+			}
+			places <- struct{}{}
+			defer func() { <-places }()
+			c.play(t, stack)
+		})
+	}
+}
+
+// acceptanceCase is one line of the corpus; its README tells what the members mean.
+type acceptanceCase struct {
+	ID, Kind, Why, Protocol, Tool string
+
+	Steps      []step
+	Expect     []*expectation
+	Executions int
+}
+
+type step struct {
+	AtMS          int64  `json:"at_ms"`
+	Run           string // absent where null
+	ContentType   string `json:"content_type"`
+	Headers       map[string]string
+	Body          string
+	BodyB64       string `json:"body_b64"`
+	ToolBehaviour string `json:"tool_behaviour"`
+	Fault         string
+	Admin         string
+	TargetStep    int `json:"target_step"`
+}
+
+type expectation struct{ Outcome, Code string }
+
+func readCases(t *testing.T) []acceptanceCase {
+	t.Helper()
+	file, err := os.Open("../canon/testdata/cases/corpus.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var cases []acceptanceCase
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var c acceptanceCase
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatalf("line %d: %v", len(cases)+1, err)
+		}
+		cases = append(cases, c)
+	}
+	if err := lines.Err(); err != nil || len(cases) == 0 {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	return cases
+}
+
+func (c acceptanceCase) breaksTheLedger() bool {
+	for _, s := range c.Steps {
+		if s.Fault == "ledger_down" {
+			return true
+		}
+	}
+	return false
+}
+
+// startCases starts a stack whose rules are those that the cases run under, one for each protocol, and whose execution
+// route refuses the connection where the case wants that.
+func startCases(t *testing.T) *envoytest.Stack {
+	t.Helper()
+	rule := func(protocol, more string) string {
+		return fmt.Sprintf(`{"name":"%s","match":{"path_prefix":"/%[1]s/"%s},"protocol":"%[1]s","execution_timeout":"3s"}`, protocol, more)
+	}
+	nowhere := envoytest.FreeAddress(t)
+	return envoytest.StartStack(t, envoytest.Options{
+		Concurrency: 2,
+		Plugin:      plugin(rule("json", ""), rule("form", ""), rule("mcp", `,"tools":["*"]`)),
+		Edit:        func(bootstrap map[string]any) { refuseByHeader(bootstrap, nowhere) },
+	})
+}
+
+// refuseByHeader routes executions whose behaviour is "refused" to an address where nothing listens.
+func refuseByHeader(bootstrap map[string]any, nowhere string) {
+	host, port, _ := strings.Cut(nowhere, ":")
+	var parsed map[string]any
+	text := fmt.Sprintf(`{
+		"routes": [
+			{"match": {"prefix": "/", "headers": [{"name": %q, "string_match": {"exact": "refused"}}]}, "route": {"cluster": "nowhere"}},
+			{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}],
+		"cluster": {"name": "nowhere", "type": "STATIC", "connect_timeout": "1s", "load_assignment": {"cluster_name": "nowhere",
+			"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %s}}}}]}]}}}`,
+		envoytest.BehaviourHeader, host, port)
+	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
+		panic(err)
+	}
+	static := bootstrap["static_resources"].(map[string]any)
+	static["clusters"] = append(static["clusters"].([]any), parsed["cluster"])
+	for _, l := range static["listeners"].([]any) {
+		listener := l.(map[string]any)
+		if listener["name"] != "idem-execute" {
+			continue
+		}
+		filter := listener["filter_chains"].([]any)[0].(map[string]any)["filters"].([]any)[0].(map[string]any)
+		hosts := filter["typed_config"].(map[string]any)["route_config"].(map[string]any)["virtual_hosts"].([]any)
+		hosts[0].(map[string]any)["routes"] = parsed["routes"]
+	}
+}
+
+// play sends the steps at their times and compares what came of them.
+func (c acceptanceCase) play(t *testing.T, stack *envoytest.Stack) {
+	host := c.ID + ".cases.example"
+	replies := make([]chan envoytest.Reply, len(c.Steps))
+	got := make([]envoytest.Reply, len(c.Steps))
+	done := make([]bool, len(c.Steps))
+	reply := func(i int) envoytest.Reply {
+		if !done[i] {
+			got[i], done[i] = <-replies[i], true
+		}
+		return got[i]
+	}
+	for i, s := range c.Steps {
+		if i > 0 {
+			pause(t, gap(s.AtMS-c.Steps[i-1].AtMS))
+		}
+		if s.Admin != "" {
+			answer(t, stack, s.Admin, reply(s.TargetStep))
+			continue
+		}
+		if s.Fault == "ledger_down" {
+			stack.Ledgerd.Kill9(t)
+		}
+		replies[i] = make(chan envoytest.Reply, 1)
+		go func() { replies[i] <- stack.Try(t.Context(), c.call(s, host)) }()
+		if s.Fault == "ledger_down" {
+			reply(i)
+			stack.Ledgerd.Start(t)
+		}
+	}
+	for i, want := range c.Expect {
+		if want == nil {
+			continue
+		}
+		r := reply(i)
+		if r.Err != nil || r.Outcome() != want.Outcome || want.Code != "" && !strings.Contains(string(r.Body), `"code":"`+want.Code+`"`) {
+			t.Errorf("step %d: got %v; want %s %s\n%s: %s", i, r, want.Outcome, want.Code, c.Kind, c.Why)
+		}
+	}
+	reached := stack.Tool.CountBy(func(r envoytest.Received) string { return r.Host })[host]
+	if reached != c.Executions {
+		t.Errorf("the tool was reached %d times, want %d\n%s: %s", reached, c.Executions, c.Kind, c.Why)
+	}
+}
+
+// gap is how long to wait between two steps. Only the order, the window of 5 s and meeting a call that still runs
+// matter, so a long gap is shortened; a short one is long enough for a busy machine to keep the order.
+func gap(ms int64) time.Duration {
+	return min(max(time.Duration(ms)*time.Millisecond, 100*time.Millisecond), 6*time.Second)
+}
+
+// pause lets the time pass that a case has between two steps.
+func pause(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
+}
+
+func (c acceptanceCase) call(s step, host string) envoytest.Call {
+	call := envoytest.Call{
+		Path: "/" + c.Protocol + "/" + c.Tool, Host: host, Run: s.Run, Type: s.ContentType, Body: s.Body,
+		Header: map[string]string{envoytest.BehaviourHeader: s.ToolBehaviour},
+	}
+	if s.BodyB64 != "" {
+		body, err := base64.StdEncoding.DecodeString(s.BodyB64)
+		if err != nil {
+			panic(err)
+		}
+		call.Body = string(body)
+	}
+	if c.Protocol == "mcp" {
+		call.Header["accept"] = "application/json, text/event-stream"
+	}
+	for name, value := range s.Headers {
+		call.Header[strings.ToLower(name)] = value
+	}
+	return call
+}
+
+// answer is what a person does about a reply that said held or in_doubt.
+func answer(t *testing.T, stack *envoytest.Stack, how string, about envoytest.Reply) {
+	t.Helper()
+	path, body := "", map[string]any{}
+	if as, doubt := strings.CutPrefix(how, "resolve_"); doubt {
+		path = "/api/in-doubt/" + attemptInDoubt(t, stack, about.Header.Get("x-idem-fingerprint")) + "/resolve"
+		body["as"] = as
+	} else {
+		path = "/api/holds/" + about.HoldID() + "/" + how
+	}
+	envoytest.Until(t, 0, how+" to be allowed", func() bool {
+		status, reply := stack.Ledgerd.Post(t, path, body)
+		if status != http.StatusOK && !strings.Contains(string(reply), `"retry_after_ms"`) {
+			t.Fatalf("%s: %d %s", path, status, reply)
+		}
+		return status == http.StatusOK
+	})
+}
+
+// attemptInDoubt finds the row in doubt of a fingerprint.
+func attemptInDoubt(t *testing.T, stack *envoytest.Stack, fingerprint string) string {
+	t.Helper()
+	var attempt string
+	envoytest.Until(t, 0, "the row to be in doubt", func() bool {
+		response, err := http.Get("http://" + stack.Ledgerd.Admin + "/api/in-doubt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		var list struct {
+			InDoubt []struct{ Attempt, Fingerprint string } `json:"in_doubt"`
+		}
+		if err := json.NewDecoder(response.Body).Decode(&list); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range list.InDoubt {
+			if row.Fingerprint == fingerprint {
+				attempt = row.Attempt
+			}
+		}
+		return attempt != ""
+	})
+	return attempt
+}
