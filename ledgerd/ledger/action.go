@@ -22,7 +22,10 @@ const (
 type Actions struct {
 	Keep     Keep     // default: KeepFull
 	Pointers []string // KeepRedacted: RFC 6901 pointers, from the args, of values that are not stored
+	MaxBytes int      // of a larger call only its size is stored. Default 16 KiB: every write of a record carries it
 }
+
+const defaultActionBytes = 16 << 10
 
 // redactedValue stands for a value that is not stored.
 const redactedValue = "(redacted)"
@@ -32,6 +35,9 @@ func (a Actions) validate() error {
 	case "", KeepFull, KeepNone, KeepRedacted:
 	default:
 		return fmt.Errorf("Actions.Keep is %q, want full, redacted or none", a.Keep)
+	}
+	if a.MaxBytes < 0 {
+		return fmt.Errorf("Actions.MaxBytes is %d, want a positive number, or 0 for %d", a.MaxBytes, defaultActionBytes)
 	}
 	if len(a.Pointers) > 0 && a.Keep != KeepRedacted {
 		return fmt.Errorf("Actions.Pointers are there, but Actions.Keep is %q, want redacted", a.Keep)
@@ -49,9 +55,16 @@ func (a Actions) stored(action []byte) []byte {
 	switch {
 	case len(action) == 0 || a.Keep == KeepNone:
 		return nil
-	case a.Keep != KeepRedacted:
-		return action
+	case len(action) > a.MaxBytes:
+		return fmt.Appendf(nil, `{"(omitted)":"%d bytes, more than the %d that are stored of a call"}`, len(action), a.MaxBytes)
+	case a.Keep == KeepRedacted:
+		return a.redacted(action)
 	}
+	return action
+}
+
+// redacted gives an action, or a value in one, without the values that are not stored.
+func (a Actions) redacted(action []byte) []byte {
 	var out bytes.Buffer
 	dec := jsontext.NewDecoder(bytes.NewReader(action))
 	enc := jsontext.NewEncoder(&out)
@@ -115,7 +128,7 @@ func (a Actions) within(at string, v jsontext.Value) (jsontext.Value, error) {
 	if len(below.Pointers) == 0 {
 		return v.Clone(), nil
 	}
-	out := below.stored(v)
+	out := below.redacted(v)
 	if out == nil {
 		return nil, fmt.Errorf("ledger: the value at %s cannot be redacted", at)
 	}

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -180,9 +179,7 @@ func (l *Ledger) load(key string, fresh bool) (e *entry, remembered bool, err er
 		}
 	}
 	epoch := l.records.now()
-	ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
-	defer cancel()
-	rec, err := l.store.Load(ctx, key)
+	rec, err := l.store.Load(l.call(), key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		l.records.drop(key)
@@ -195,15 +192,13 @@ func (l *Ledger) load(key string, fresh bool) (e *entry, remembered bool, err er
 		l.o.Log.Error("a record cannot be read; its intent is refused until it can", "intent", key, "error", err)
 		return nil, false, unavailable(err)
 	}
-	l.records.put(epoch, key, e, 1)
+	l.records.put(epoch, key, e, int64(len(rec.Data)))
 	return e, false, nil
 }
 
 // swap writes, and notes whether the store can.
 func (l *Ledger) swap(w *store.Write) (uint64, error) {
-	ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
-	defer cancel()
-	version, err := l.store.Swap(ctx, *w)
+	version, err := l.store.Swap(l.call(), *w)
 	switch {
 	case err == nil:
 		l.outage.wrote(w.Now)
@@ -219,12 +214,25 @@ func (l *Ledger) wrote(epoch int64, e *entry, w *store.Write) {
 		l.records.drop(e.key)
 		return
 	}
-	l.records.put(epoch, e.key, e, 1)
+	l.records.put(epoch, e.key, e, int64(len(w.Data)))
 	for _, p := range w.Put {
 		if r, err := decodeResult(p.Data); err == nil {
-			l.remember(p.Attempt, digest(p.Data), r, len(p.Data))
+			l.results.put(l.results.now(), resultName(p.Attempt, digestOf(&e.Record, p.Attempt)), r, int64(len(p.Data)))
 		}
 	}
+}
+
+// digestOf gives what a record remembers of stored bytes.
+func digestOf(rec *intent.Record, name string) string {
+	for i := range rec.Rows {
+		if r := rec.Rows[i].Result; r != nil && r.Attempt == name {
+			return r.Digest
+		}
+		if r := rec.Rows[i].Failure; r != nil && r.Attempt == name {
+			return r.Digest
+		}
+	}
+	return ""
 }
 
 // settle gives out verdicts that are true of what the store has, and tells those who wait for the record.
@@ -249,7 +257,7 @@ func (l *Ledger) giveUp(key string, jobs []*job, err error) {
 
 // moment is the moment of a decision that is made now.
 func (l *Ledger) moment() (intent.Moment, error) {
-	now, err := l.Now(l.ctx)
+	now, err := l.Now(l.call())
 	if err != nil {
 		l.outage.failed()
 		return intent.Moment{}, err

@@ -17,6 +17,7 @@ func (l *Ledger) Do(ctx context.Context, ops []wire.Op) []wire.Answer {
 	if len(ops) == 0 {
 		return b.answers
 	}
+	ops = slices.Clone(ops) // the caller's may change once ctx has ended
 	for i := range ops {
 		l.start(ctx, &ops[i], func(a wire.Answer) { b.set(i, a) })
 	}

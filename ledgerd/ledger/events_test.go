@@ -86,6 +86,7 @@ func TestWhatIsStoredOfACallIsASetting(t *testing.T) {
 		{Actions{Keep: KeepRedacted, Pointers: []string{"/card/number", "/items/1", "/a~1b", "/nowhere"}},
 			`{"card":{"number":"(redacted)","name":"Ada"},"items":[{"sku":"a"},"(redacted)"],"a/b":"(redacted)","amount":12.50}`},
 		{Actions{Keep: KeepRedacted, Pointers: []string{"/card"}}, `{"card":"(redacted)","items":[{"sku":"a"},{"sku":"b"}],"a/b":1,"amount":12.50}`},
+		{Actions{MaxBytes: 10}, `{"(omitted)":"105 bytes, more than the 10 that are stored of a call"}`},
 		{Actions{Keep: KeepRedacted}, `{"card":{"number":"(redacted)","name":"(redacted)"},"items":[{"sku":"(redacted)"},{"sku":"(redacted)"}],"a/b":"(redacted)","amount":"(redacted)"}`},
 	} {
 		b := open(t, func(o *Options) { o.Actions = c.actions })
@@ -95,7 +96,7 @@ func TestWhatIsStoredOfACallIsASetting(t *testing.T) {
 			t.Errorf("%+v\n got %s, %v\nwant %s", c.actions, s.Rows[0].Action, err, c.want)
 		}
 	}
-	if got := (Actions{Keep: KeepRedacted, Pointers: []string{"/a"}}).stored([]byte(`{"a":1`)); got != nil {
+	if got := (Actions{Keep: KeepRedacted, Pointers: []string{"/a"}, MaxBytes: 100}).stored([]byte(`{"a":1`)); got != nil {
 		t.Errorf("what cannot be redacted is stored: %s", got)
 	}
 }

@@ -30,6 +30,9 @@ type Ledger struct {
 	writes   atomic.Uint64 // makes write tokens differ
 	writer   string        // makes them differ from those of other processes
 
+	work    chan task // hands records to runners that have nothing to do
+	idle    atomic.Int64
+	calls   atomic.Pointer[callTime]
 	gate    sync.RWMutex // closed changes only while nobody starts something
 	closed  bool
 	running sync.WaitGroup // runners of queues
@@ -45,8 +48,9 @@ func New(o Options) (*Ledger, error) {
 		return nil, err
 	}
 	l := &Ledger{o: o, store: o.Store, writer: rand.Text()[:16]}
-	l.records = newCache[*entry](int64(o.CachedRecords))
+	l.records = newCache[*entry](o.CachedRecordBytes)
 	l.results = newCache[*storedResult](o.CachedResultBytes)
+	l.work = make(chan task)
 	l.ctx, l.stop = context.WithCancel(context.Background())
 
 	if err := l.begin(); err != nil {
@@ -111,13 +115,32 @@ func (l *Ledger) Close(ctx context.Context) error {
 
 // Now is the store's clock, never before what any decision was made by.
 func (l *Ledger) Now(ctx context.Context) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
-	defer cancel()
 	now, err := l.store.Now(ctx)
 	if err != nil {
 		return time.Time{}, unavailable(err)
 	}
 	return l.raise(now), nil
+}
+
+// callTime is a context that bounds calls of the store.
+type callTime struct {
+	ctx  context.Context
+	made time.Time
+}
+
+// call gives a context for a call of the store that is nobody's in particular. Calls of about the same time share one,
+// which ends no sooner than three quarters of StoreTimeout after any of them began: a timer for each would cost more
+// than the rest of the call.
+func (l *Ledger) call() context.Context {
+	now := time.Now()
+	c := l.calls.Load()
+	if c == nil || now.Sub(c.made) > l.o.StoreTimeout/4 {
+		ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
+		context.AfterFunc(ctx, cancel)
+		c = &callTime{ctx, now}
+		l.calls.Store(c)
+	}
+	return c.ctx
 }
 
 // raise gives now, or what was heard before if that is greater.

@@ -1,10 +1,12 @@
 package ledger
 
 import (
-	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"idem/ledgerd/store"
@@ -30,10 +32,9 @@ type Options struct {
 	QueuedOps int
 	// WaitersPerRow is how many awaits one row or hold may have; further ones are refused. Default 10,000.
 	WaitersPerRow int
-	// CachedRecords is how many records are kept in memory. Default 20,000.
-	CachedRecords int
-	// CachedResultBytes is how many bytes of results are kept in memory. Default 64 MiB.
-	CachedResultBytes int64
+	// CachedRecordBytes and CachedResultBytes are how many bytes of records, as they are stored, and of results are
+	// kept in memory. Default 32 MiB and 64 MiB. A record takes about three times its stored bytes.
+	CachedRecordBytes, CachedResultBytes int64
 
 	// StoreTimeout bounds each call of the store. Default 10 s.
 	StoreTimeout time.Duration
@@ -47,6 +48,14 @@ type Options struct {
 	NewID func() string
 }
 
+// newID gives 128 random bits (ChaCha8, seeded by the system) after a prefix.
+func newID(prefix string) string {
+	var bits [16]byte
+	binary.LittleEndian.PutUint64(bits[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(bits[8:], rand.Uint64())
+	return string(hex.AppendEncode([]byte(prefix), bits[:]))
+}
+
 // withDefaults gives the options with every member set, or every mistake at once.
 func (o Options) withDefaults() (Options, error) {
 	var wrong []error
@@ -56,11 +65,14 @@ func (o Options) withDefaults() (Options, error) {
 	if err := o.Actions.validate(); err != nil {
 		wrong = append(wrong, err)
 	}
+	if o.Actions.MaxBytes == 0 {
+		o.Actions.MaxBytes = defaultActionBytes
+	}
 	number(&wrong, "MaxResultBytes", &o.MaxResultBytes, 16<<20)
 	number(&wrong, "InlineBytes", &o.InlineBytes, 64<<10)
 	number(&wrong, "QueuedOps", &o.QueuedOps, 10_000)
 	number(&wrong, "WaitersPerRow", &o.WaitersPerRow, 10_000)
-	number(&wrong, "CachedRecords", &o.CachedRecords, 20_000)
+	number(&wrong, "CachedRecordBytes", &o.CachedRecordBytes, 32<<20)
 	number(&wrong, "CachedResultBytes", &o.CachedResultBytes, 64<<20)
 	number(&wrong, "StoreTimeout", &o.StoreTimeout, 10*time.Second)
 	number(&wrong, "SweepEvery", &o.SweepEvery, time.Second)
@@ -69,7 +81,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.NewID == nil {
-		o.NewID = func() string { return "h-" + rand.Text() }
+		o.NewID = func() string { return newID("h-") }
 	}
 	if len(wrong) > 0 {
 		return o, fmt.Errorf("ledger: options: %w", errors.Join(wrong...))

@@ -80,7 +80,38 @@ func (l *Ledger) submit(key string, j *job) {
 	}
 	s.queues[key] = &queue{waiting: []*job{j}}
 	l.running.Add(1)
-	go l.run(s, key)
+	select {
+	case l.work <- task{s, key}:
+	default:
+		go l.runner(task{s, key})
+	}
+}
+
+// task is a record in whose queue something waits.
+type task struct {
+	shard *shard
+	key   string
+}
+
+// mostIdle is how many runners wait for work. One that has run has the stack that deciding needs; a new one would have
+// to grow it, which costs as much as the decision.
+const mostIdle = 256
+
+// runner runs the queues of one record after the other.
+func (l *Ledger) runner(t task) {
+	for {
+		l.run(t.shard, t.key)
+		if l.idle.Add(1) > mostIdle {
+			l.idle.Add(-1)
+			return
+		}
+		select {
+		case t = <-l.work:
+			l.idle.Add(-1)
+		case <-l.ctx.Done():
+			return
+		}
+	}
 }
 
 func (l *Ledger) refuse(j *job, err error) {

@@ -62,11 +62,6 @@ func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*sto
 	return stored, nil
 }
 
-// remember keeps a result that was just written.
-func (l *Ledger) remember(attempt, digest string, r *storedResult, size int) {
-	l.results.put(l.results.now(), resultName(attempt, digest), r, int64(size))
-}
-
 // resultName names a result in memory. An attempt's failure and its late commit stand under one name in the store, and
 // are two results here.
 func resultName(attempt, digest string) string { return attempt + " " + digest }

@@ -37,10 +37,11 @@
 //	{"op":"reserve","attempt":"a-1","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","fingerprint":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752","also":[{"intent":"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13","fingerprint":"a4e624d686e03ed2767c0abd85c14426b0b1157d2ce81d27bb4fe4f6f01d688a"}],"run":"worker-a","tool":"refund","action":{"customer":"Ada@Example.com","amount":"$12.00"},"rule":{"name":"refunds","window_ms":2000,"horizon_ms":3600000,"hold_term_ms":7200000,"approval_term_ms":600000,"lease_ms":30000,"wait_ms":10000,"execution_timeout_ms":20000,"retention_ms":172800000,"max_result_bytes":65536,"on_new_run":"join","on_same_intent":"execute","on_absent_run":"hold","retry_in_doubt":true},"not_after":1767225605000}
 //	{"op":"reserve","attempt":"a-2","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","fingerprint":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"}
 //
-// extend, commit, fail (with and without the tool's own words), await (of an attempt, of a hold), fetch:
+// extend, commit (of a result that was too large to send, too), fail (with and without the tool's own words), await (of an attempt, of a hold), fetch:
 //
 //	{"op":"extend","attempt":"a-1","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
 //	{"op":"commit","attempt":"a-1","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","status":201,"headers":[["content-type","application/json"],["location","/refunds/7"]],"body":"eyJyZWZ1bmRfaWQiOjd9"}
+//	{"op":"commit","attempt":"a-1","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","status":200,"missing":"too_large"}
 //	{"op":"fail","attempt":"a-1","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","class":"definite","status":422,"headers":[["x-note","c3TpcGhhbmU=","base64"]],"body":"bm8="}
 //	{"op":"fail","attempt":"a-1","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","class":"not_sent"}
 //	{"op":"await","attempt":"a-1","intent":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","wait_ms":30000}
