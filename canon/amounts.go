@@ -35,12 +35,12 @@ func (r *reading) currencyOf(i int32) (of currency) {
 }
 
 // readMoney finds the money in a value. around is the currency of the object that an array stands in. root is set for
-// the args and for what stands beside them. kept says that some text in an array looked like money and was not read,
+// the args and for what stands beside them, which are no amounts themselves. kept says that some text in an array looked like money and was not read,
 // so that the currency around it must stay.
 func (r *reading) readMoney(i int32, around currency, root bool) (kept bool) {
 	switch v := &r.values[i]; v.kind {
 	case '"':
-		if !around.blocked {
+		if !around.blocked && !root {
 			r.readText(v, around.code, false, false)
 		}
 		return v.reason > money.Read

@@ -153,6 +153,7 @@ func compile(s Settings) (*rule, error) {
 		}
 	}
 	r.identity = c.pointers("/identity", s.Identity)
+	slices.SortFunc(r.identity, func(a, b located) int { return compareUTF16(a.text, b.text) })
 	r.customers = c.pointers("/intent/customer", s.Customer)
 	r.amounts = c.pointers("/intent/amount", s.Amount)
 	for i, field := range s.Money {

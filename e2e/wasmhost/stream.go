@@ -48,7 +48,8 @@ type Request struct {
 	Properties map[string]string // besides those of the host's options
 }
 
-// Request sends a whole request, the body in one piece. Headers that begin with a colon take the place of the members.
+// Request sends a whole request as Envoy reads it from HTTP/1.1: the body in one piece, its end in an empty one of its
+// own. Headers that begin with a colon take the place of the members.
 func (vm *VM) Request(r Request) *Stream {
 	h := Headers{{":method", "POST"}, {":path", "/"}, {":authority", "localhost"}, {":scheme", "http"}}
 	for i, value := range []string{r.Method, r.Path, r.Authority} {
@@ -65,10 +66,12 @@ func (vm *VM) Request(r Request) *Stream {
 	}
 	s := vm.open(h, r.Properties, len(r.Body) == 0 && r.Trailers == nil)
 	if len(r.Body) > 0 {
-		s.send(r.Body, r.Trailers == nil)
+		s.send(r.Body, false)
 	}
 	if r.Trailers != nil {
 		s.sendTrailers(r.Trailers)
+	} else if len(r.Body) > 0 {
+		s.send(nil, true)
 	}
 	vm.host.settle()
 	return s
@@ -186,11 +189,12 @@ func (s *Stream) FilterState(name string) (value string, known bool) {
 	return value, known
 }
 
-// Respond answers what went on upstream, whole.
+// Respond answers what went on upstream, whole, as from HTTP/1.1: the end of a body comes in an empty piece of its own.
 func (s *Stream) Respond(status int, headers Headers, body []byte) {
 	s.respondHeaders(status, headers, len(body) == 0)
 	if len(body) > 0 {
-		s.respondBody(body, true)
+		s.respondBody(body, false)
+		s.respondBody(nil, true)
 	}
 	s.vm.host.settle()
 }

@@ -188,9 +188,14 @@ func (s *step) reserve(a Arrive) Verdict {
 // fresh is a row for an arrival that executes.
 func (s *step) fresh(a Arrive) Row {
 	return Row{
-		Fingerprint: a.Fingerprint, State: Reserved, Arrived: s.now, Attempt: a.Attempt, Granted: s.now, Renewed: s.now,
-		Runs: []string{a.Run}, Tool: a.Tool, Action: action(a.Action), Rule: a.Rule,
+		Fingerprint: a.Fingerprint, State: Reserved, Arrived: s.now, Attempt: a.Attempt, Grant: s.nextGrant(),
+		Granted: s.now, Renewed: s.now, Runs: []string{a.Run}, Tool: a.Tool, Action: action(a.Action), Rule: a.Rule,
 	}
+}
+
+func (s *step) nextGrant() int64 {
+	s.rec.Grants++
+	return s.rec.Grants
 }
 
 // action keeps what people are shown of a call if it can stand in a record.

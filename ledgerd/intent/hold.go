@@ -3,6 +3,7 @@ package intent
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // ask opens a hold: lines 9, 10 and 11. Row i is what the call may repeat.
@@ -38,17 +39,16 @@ func (r *Row) denied() Verdict { return Verdict{Kind: Denied, Hold: r.hold()} }
 // consume executes an approved row: lines 1 and 6. The approval is used up unless the execution gives it back.
 func (s *step) consume(i int, a Arrive) Verdict {
 	s.join(i, a.Run)
-	r := *s.row(i)
-	r.Attempt, r.ApprovedBy, r.Arrived, r.Granted, r.Renewed = a.Attempt, r.Question.ID, s.now, s.now, s.now
-	r.Rule = a.Rule
-	s.rec.Rows = append(slices.Delete(s.rec.Rows, i, i+1), r) // rows are in the order of their grants
-	i = len(s.rec.Rows) - 1
+	r := s.row(i)
+	r.Attempt, r.ApprovedBy, r.Grant = a.Attempt, r.Question.ID, s.nextGrant()
+	r.Arrived, r.Granted, r.Renewed, r.Rule = s.now, s.now, s.now, a.Rule
 	s.become(i, Reserved, WhyArrived, s.now)
 	return s.rec.Rows[i].granted()
 }
 
 // giveBack makes an executed approval good again after a failure that surely had no effect. The failed attempt becomes
-// a row of its own, released: those who waited for it find it there, and so does its late commit.
+// a row of its own, released: those who waited for it find it there, and so does its late commit. Open holds follow the
+// approval, which may execute again.
 func (s *step) giveBack(i int) {
 	if len(s.rec.Rows) >= MaxRows {
 		hold := s.rec.Rows[i].Question.ID
@@ -59,9 +59,11 @@ func (s *step) giveBack(i int) {
 	failed, from := *r, r.State
 	failed.State, failed.Question = Released, nil
 	r.Attempt, r.ApprovedBy, r.End, r.Class, r.Failure = "", "", "", "", nil
-	r.Granted, r.Renewed = Row{}.Granted, Row{}.Renewed
+	r.Grant, r.Granted, r.Renewed = 0, time.Time{}, time.Time{}
+	hold := r.Question.ID
+	s.add(failed, from, WhyFailed)
 	s.nextVersion(i)
-	s.touchHoldsOf(s.add(failed, from, WhyFailed))
+	s.redirectHolds(failed.Attempt, hold)
 	s.become(i, Approved, WhyGivenBack, s.now)
 }
 

@@ -86,6 +86,7 @@ func TestHoldsInAFullRecordStillNameWhatTheyMayRepeat(t *testing.T) {
 
 func TestApprovalsAreGivenBackInAFullRecord(t *testing.T) {
 	s := newTale(t)
+	s.want(call(1000), Granted)
 	s.want(call(0), Granted)
 	s.want(Commit{Attempt: "a0", Result: Result{Digest: "r"}}, OK)
 	s.at.Now = s.at.Now.Add(10 * time.Second)
@@ -93,9 +94,10 @@ func TestApprovalsAreGivenBackInAFullRecord(t *testing.T) {
 	again.Attempt, again.Run = "b", "s"
 	s.want(again, Held)
 	s.want(AnswerHold{Hold: "h0", Decision: Release}, OK)
-	for n := 2; n < MaxRows; n++ {
+	for n := 3; n < MaxRows; n++ {
 		s.want(call(n), Granted)
 	}
+	s.want(Fail{Attempt: "a1000", Class: NotSent}, OK)
 	for n := range 5 {
 		again.Attempt = fmt.Sprintf("b%d", n)
 		s.want(again, Granted)
@@ -106,6 +108,28 @@ func TestApprovalsAreGivenBackInAFullRecord(t *testing.T) {
 	}
 	if got := s.rec.Attempt("b4").Kind; got != Failed {
 		t.Errorf("the last failed attempt is %s, want failed", got)
+	}
+	if row, _ := s.rec.RowOfHold("h0"); row.State != Approved || row.Fingerprint != "f0" {
+		t.Errorf("the hold's row is %s of %s, want approved of f0", row.State, row.Fingerprint)
+	}
+}
+
+func TestRetriesInAFullRecordBelongToTheirDoubt(t *testing.T) {
+	s := newTale(t)
+	for n := range MaxRows {
+		s.want(call(n), Granted)
+	}
+	s.want(Fail{Attempt: "a0", Class: NotSent}, OK)
+	s.want(Fail{Attempt: "a9", Class: Unknown}, OK)
+	s.at.Now = s.at.Now.Add(time.Minute)
+	retry := call(9)
+	retry.Attempt, retry.Run, retry.Rule.RetryInDoubt = "later", "another", true
+	s.want(retry, Granted)
+	if row, _ := s.rec.Row("later"); len(row.Runs) != 2 || row.Fingerprint != "f9" {
+		t.Errorf("the retry is %s with runs %q", row.Fingerprint, row.Runs)
+	}
+	if row, _ := s.rec.Row("a9"); len(row.Runs) != 2 {
+		t.Errorf("the row in doubt has runs %q", row.Runs)
 	}
 }
 
@@ -233,5 +257,44 @@ func TestLookupsFindWhatTheLedgerAsksFor(t *testing.T) {
 	}
 	if s.rec.Empty() || !(Record{}).Empty() {
 		t.Error("only a record without anything is empty")
+	}
+}
+
+// What grows in one record must not show in another that shares its past.
+func TestTwoFuturesOfOneRecordAreApart(t *testing.T) {
+	join := func(n int) Command {
+		a := call(0)
+		a.Attempt, a.Run = fmt.Sprintf("w%d", n), fmt.Sprintf("run-%d", n)
+		return a
+	}
+	mark := func(n int) Command {
+		a := call(n)
+		a.MovesTo = &Identity{Intent: "i", Fingerprint: a.Fingerprint}
+		return a
+	}
+	for name, grow := range map[string]func(n int) Command{
+		"rows":     func(n int) Command { return call(n) },
+		"runs":     join,
+		"history":  func(n int) Command { return Extend{Attempt: "a0"} },
+		"ended":    func(n int) Command { return Fail{Attempt: fmt.Sprintf("t%d", n), Class: NotSent} },
+		"evidence": func(n int) Command { return Commit{Attempt: "nobody", Result: Result{Digest: fmt.Sprint(n)}} },
+		"marks":    mark,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTale(t)
+			s.want(call(0), Granted)
+			for n := 1; n < 10; n++ {
+				if s.at.Now = s.at.Now.Add(time.Second); name == "history" {
+					s.at.Now = s.at.Now.Add(time.Minute) // in doubt, then alive again
+				}
+				one, _ := Step(s.rec, grow(n), s.at)
+				before := stored(t, one)
+				other, _ := Step(s.rec, grow(n+100), Moment{Now: s.at.Now.Add(time.Second)})
+				if stored(t, one) != before || stored(t, other) == before {
+					t.Fatalf("with %d, one future became the other", n)
+				}
+				s.rec = one
+			}
+		})
 	}
 }

@@ -135,8 +135,9 @@ func (rec Record) newest(fingerprint string, states ...State) int {
 
 // overtaken says whether a newer attempt of row i's fingerprint is live, in doubt or committed.
 func (rec Record) overtaken(i int) bool {
-	return slices.ContainsFunc(rec.Rows[i+1:], func(r Row) bool {
-		return r.Fingerprint == rec.Rows[i].Fingerprint && r.State.counts()
+	row := &rec.Rows[i]
+	return slices.ContainsFunc(rec.Rows, func(r Row) bool {
+		return r.Fingerprint == row.Fingerprint && r.Grant > row.Grant && r.State.counts()
 	})
 }
 

@@ -135,7 +135,7 @@ func TestAgreesWithTheReferenceModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	rule := usual()
 	rule.Lease, rule.Retention, rule.HoldTerm, rule.ApprovalTerm, rule.Horizon = 1e6*time.Hour, 1e6*time.Hour, 1e6*time.Hour, 1e6*time.Hour, time.Hour
-	for range 300 {
+	for range 1000 {
 		m, rec, at, log := &model{}, Record{}, Moment{Now: start}, []string{}
 		for n := range 60 {
 			at.Now = at.Now.Add(pick(random, 0, time.Second, 3*time.Second, 10*time.Minute))

@@ -133,7 +133,6 @@ func (w *witness) step() {
 	w.log = append(w.log, "    "+(&story{at: w.at}).verdict(v))
 	w.seen["verdict "+string(v.Kind)] = true
 	if thorough {
-		Step(next, w.command(), w.at) // another command on the same record
 		w.value(cmd, before, next, v)
 	}
 	w.bytes(w.rec, next, v)
@@ -189,11 +188,20 @@ func (w *witness) time() {
 	}
 }
 
-// value: the old record is as it was, what changed is said to have changed, and the stored form decides alike.
+// value: the old record is as it was, and so is the new one whatever else is done to either; what changed is said to
+// have changed, and the stored form decides alike.
 func (w *witness) value(cmd Command, before string, next Record, v Verdict) {
 	after := stored(w.t, next)
+	for range 3 {
+		other := w.command()
+		Step(w.rec, other, w.at)
+		Step(next, other, w.at)
+	}
 	if now := stored(w.t, w.rec); now != before {
 		w.fatalf("the old record was written to: it was\n%s\nand is\n%s", before, now)
+	}
+	if now := stored(w.t, next); now != after {
+		w.fatalf("the new record was written to: it was\n%s\nand is\n%s", after, now)
 	}
 	if !v.Changed && after != before {
 		w.fatalf("the record changed and the verdict does not say so")

@@ -18,11 +18,12 @@ const (
 // Record is all that is known of one intent: its rows and what is left of former ones. It is a value: Step gives a new
 // one and never writes into what the old one holds. The zero Record is that of an intent never heard of.
 type Record struct {
-	Rows     []Row      `json:"rows,omitempty"`   // in the order in which they were made or, executed, last granted
+	Rows     []Row      `json:"rows,omitempty"`   // in the order in which they were made
 	Ended    []Ended    `json:"ended,omitempty"`  // ended attempts that have no row, tombstones among them
 	Marks    []Mark     `json:"marks,omitempty"`  // fingerprints that are decided in another record
 	Evidence []Evidence `json:"evid,omitempty"`   // fenced commits
 	Fenced   int64      `json:"fenced,omitempty"` // how many fenced commits there were
+	Grants   int64      `json:"grants,omitempty"` // how many attempts were granted
 }
 
 // Row is one fingerprint's execution, or the question whether to execute, and the runs that belong to it.
@@ -33,6 +34,7 @@ type Row struct {
 	Arrived     time.Time       `json:"arrived"`            // the first arrival: window and horizon count from it
 	Attempt     string          `json:"attempt,omitempty"`  // what was granted; empty: nothing yet
 	ApprovedBy  string          `json:"approved,omitempty"` // the hold whose release allowed the attempt
+	Grant       int64           `json:"grant,omitempty"`    // which grant of the record it was: a greater one is newer
 	Granted     time.Time       `json:"granted,omitzero"`   // when
 	Renewed     time.Time       `json:"renewed,omitzero"`   // the attempt's last sign of life: the lease counts from it
 	End         End             `json:"end,omitempty"`      // how the attempt ended; empty: it has not

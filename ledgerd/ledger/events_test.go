@@ -86,7 +86,7 @@ func TestWhatIsStoredOfACallIsASetting(t *testing.T) {
 		{Actions{Keep: KeepRedacted, Pointers: []string{"/card/number", "/items/1", "/a~1b", "/nowhere"}},
 			`{"card":{"number":"(redacted)","name":"Ada"},"items":[{"sku":"a"},"(redacted)"],"a/b":"(redacted)","amount":12.50}`},
 		{Actions{Keep: KeepRedacted, Pointers: []string{"/card"}}, `{"card":"(redacted)","items":[{"sku":"a"},{"sku":"b"}],"a/b":1,"amount":12.50}`},
-		{Actions{MaxBytes: 10}, `{"(omitted)":"105 bytes, more than the 10 that are stored of a call"}`},
+		{Actions{MaxBytes: 10}, `{"(omitted)":"96 bytes, more than the 10 that are stored of a call"}`},
 		{Actions{Keep: KeepRedacted}, `{"card":{"number":"(redacted)","name":"(redacted)"},"items":[{"sku":"(redacted)"},{"sku":"(redacted)"}],"a/b":"(redacted)","amount":"(redacted)"}`},
 	} {
 		b := open(t, func(o *Options) { o.Actions = c.actions })
