@@ -18,7 +18,7 @@
 //	(none) ── arrive ──► reserved ── first extend ──► in_flight
 //	                        │                             │
 //	                        ├── success ──────────────────┴──► committed   its result replays until retention ends
-//	                        ├── definite failure, never sent ► released    as if not there; its failure is kept for waiters
+//	                        ├── definite failure, never sent ► released    as if not there; kept for those who wait
 //	                        └── unknown, lease expired ──────► in_doubt    not executed again by itself
 //
 //	(none) ── near-duplicate ──► held ── release ───► approved ── arrive ──► reserved   once, by any run

@@ -64,7 +64,8 @@ func (s *step) resolve(c Resolve) Verdict {
 		conflict.Why = fmt.Sprintf("the call is not in doubt: its row is %s", r.State)
 		return conflict
 	case s.rec.newest(r.Fingerprint, Reserved, InFlight) >= 0:
-		conflict.Why, conflict.RetryAfter = "the call executes again, under the same provider key: its end may settle this", r.Rule.Lease
+		conflict.Why = "the call executes again, under the same provider key: its end may settle this"
+		conflict.RetryAfter = r.Rule.Lease
 		return conflict
 	case c.As == Released && s.now.Before(r.ReleasableAfter()):
 		conflict.Why, conflict.RetryAfter = "the execution may still be under way", r.ReleasableAfter().Sub(s.now)

@@ -35,7 +35,8 @@ func (s *tale) want(cmd Command, kind VerdictKind) Verdict {
 func call(n int) Arrive {
 	rule := usual()
 	rule.OnSameIntent = Execute
-	return Arrive{Attempt: fmt.Sprintf("a%d", n), HoldID: fmt.Sprintf("h%d", n), Fingerprint: fmt.Sprintf("f%d", n), Run: "r", Rule: rule}
+	return Arrive{Attempt: fmt.Sprintf("a%d", n), HoldID: fmt.Sprintf("h%d", n), Fingerprint: fmt.Sprintf("f%d", n),
+		Run: "r", Rule: rule}
 }
 
 func TestFullRecordRefusesAndKeepsWhatItHas(t *testing.T) {

@@ -54,7 +54,8 @@ func (m *model) arrive(fingerprint, run, attempt, hold string, now time.Time) (V
 		r.runs[run] = true
 		return kind, r
 	}
-	told := map[State]VerdictKind{Reserved: Wait, Committed: Replay, Alias: Replay, InDoubt: Doubt, HeldRow: Held, DeniedRow: Denied}
+	told := map[State]VerdictKind{Reserved: Wait, Committed: Replay, Alias: Replay, InDoubt: Doubt, HeldRow: Held,
+		DeniedRow: Denied}
 
 	for _, states := range [][]State{{Reserved}, {InDoubt}, {Committed, Alias}, {HeldRow, Approved, DeniedRow}} {
 		for _, own := range slices.Backward(m.rows) { // 1
@@ -100,7 +101,8 @@ func (m *model) arrive(fingerprint, run, attempt, hold string, now time.Time) (V
 		if r.state == InDoubt { // 10
 			return ask(r)
 		}
-		if near == nil && slices.Contains([]State{Reserved, Committed, Approved}, r.state) && !now.After(r.firstArrival.Add(time.Hour)) {
+		if near == nil && slices.Contains([]State{Reserved, Committed, Approved}, r.state) &&
+			!now.After(r.firstArrival.Add(time.Hour)) {
 			near = r
 		}
 		known = known || (r.state == Reserved || r.state == Committed) && r.runs[run]
@@ -134,7 +136,8 @@ func TestAgreesWithTheReferenceModel(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	rule := usual()
-	rule.Lease, rule.Retention, rule.HoldTerm, rule.ApprovalTerm, rule.Horizon = 1e6*time.Hour, 1e6*time.Hour, 1e6*time.Hour, 1e6*time.Hour, time.Hour
+	const ever = 1e6 * time.Hour
+	rule.Lease, rule.Retention, rule.HoldTerm, rule.ApprovalTerm, rule.Horizon = ever, ever, ever, ever, time.Hour
 	for range 1000 {
 		m, rec, at, log := &model{}, Record{}, Moment{Now: start}, []string{}
 		for n := range 60 {

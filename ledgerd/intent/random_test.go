@@ -37,7 +37,8 @@ func TestInvariants(t *testing.T) {
 			t.Errorf("no record had a row in state %s", s)
 		}
 	}
-	for _, k := range []VerdictKind{Granted, Wait, Replay, Held, Doubt, Denied, Moved, Late, Over, OK, Fenced, Conflict, Unheard} {
+	for _, k := range []VerdictKind{Granted, Wait, Replay, Held, Doubt, Denied, Moved, Late, Over, OK, Fenced, Conflict,
+		Unheard} {
 		if !seen["verdict "+string(k)] {
 			t.Errorf("no command got the verdict %s", k)
 		}
@@ -102,9 +103,11 @@ func (w *witness) command() Command {
 	case 8, 9:
 		return Fail{Attempt: attempt, Class: pick(w.random, NotSent, Definite, Unknown, Unknown), Failure: &Result{Digest: "z"}}
 	case 10, 11:
-		return AnswerHold{Hold: answered, Decision: pick(w.random, Release, Release, Duplicate, Deny), Version: int64(pick(w.random, 0, 0, 1, 2))}
+		return AnswerHold{Hold: answered, Decision: pick(w.random, Release, Release, Duplicate, Deny),
+			Version: int64(pick(w.random, 0, 0, 1, 2))}
 	case 12:
-		return Resolve{Attempt: attempt, As: pick(w.random, Released, Committed), Result: pick(w.random, nil, &Result{Digest: "human"})}
+		return Resolve{Attempt: attempt, As: pick(w.random, Released, Committed),
+			Result: pick(w.random, nil, &Result{Digest: "human"})}
 	default:
 		return Tick{}
 	}

@@ -249,7 +249,8 @@ func (s *story) step(cmd Command) Verdict {
 	if stored(s.t, s.rec) != before {
 		s.t.Fatalf("%T wrote into the record that it was given", cmd)
 	}
-	if again, w := Step(restored(s.t, before), cmd, s.at); stored(s.t, again) != stored(s.t, next) || s.verdict(w) != s.verdict(v) {
+	again, w := Step(restored(s.t, before), cmd, s.at)
+	if stored(s.t, again) != stored(s.t, next) || s.verdict(w) != s.verdict(v) {
 		s.t.Fatalf("%T decides otherwise on a record that was stored: %s", cmd, s.verdict(w))
 	}
 	if !v.Changed && stored(s.t, next) != before {
