@@ -170,10 +170,33 @@ func (o *serveOptions) faces(s surroundings) (api.Config, error) {
 	reader, err := newExplainer(o.rules, canon.Key{Secret: []byte(o.fingerprintKey)}, canon.Settings{}, s)
 	wrong = append(wrong, err)
 	c.Explainer = reader
+	return c, errors.Join(append(wrong, o.validate())...)
+}
+
+// validate reports every other setting that is wrong, by its flag.
+func (o *serveOptions) validate() error {
+	var wrong []error
 	if o.drainDelay < 0 || o.drainTimeout <= 0 {
 		wrong = append(wrong, fmt.Errorf("--drain-delay is %v and --drain-timeout %v: want no negative delay and a positive timeout", o.drainDelay, o.drainTimeout))
 	}
-	return c, errors.Join(wrong...)
+	switch ledger.Keep(o.keep) {
+	case ledger.KeepFull, ledger.KeepNone:
+		if len(o.redact) > 0 {
+			wrong = append(wrong, fmt.Errorf("--redact goes with --keep redacted, not with --keep %s", o.keep))
+		}
+	case ledger.KeepRedacted:
+	default:
+		wrong = append(wrong, fmt.Errorf("--keep %q: want full, redacted or none", o.keep))
+	}
+	for flag, n := range map[string]int64{
+		"max-batch-bytes": o.maxBatchBytes, "max-batch-operations": int64(o.maxBatchOps), "max-result-bytes": o.maxResultBytes,
+		"max-queued-operations": int64(o.maxQueued), "max-waiters-per-row": int64(o.maxWait),
+	} {
+		if n <= 0 {
+			wrong = append(wrong, fmt.Errorf("--%s is %d: want a positive number", flag, n))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // listen opens a listener. One that is not loopback needs something that says who may come in.

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"idem/ledgerd/wire"
+)
+
+func TestHoldsAreListedShownAndAnswered(t *testing.T) {
+	r := start(t, "")
+	command(t, "holds", "list", "--server", r.url).wants(t, 0, "No hold is open.")
+	id := r.hold(t)
+	command(t, "holds", "list", "--server", r.url).wants(t, 0, id, "new_run", "b")
+	command(t, "holds", "show", id, "--server", r.url).wants(t, 0, id, "/args/by", `"a"`, `"b"`, "committed")
+	command(t, "holds", "release", id, "--server", r.url, "--version", "99").wants(t, 3, "conflict")
+	command(t, "holds", "release", id, "--server", r.url, "--reason", "two parcels").wants(t, 0, "approved")
+	command(t, "holds", "deny", id, "--server", r.url).wants(t, 3, "conflict")
+	if got := r.do(t, reserve("a3", "b"))[0]; got.Kind != wire.AnswerExecute {
+		t.Errorf("after release: %+v", got)
+	}
+	command(t, "holds", "show", "none", "--server", r.url).wants(t, 3, "not_found")
+}
+
+func TestDuplicateAndDenyAreTold(t *testing.T) {
+	r := start(t, "")
+	command(t, "holds", "duplicate", r.hold(t), "--server", r.url).wants(t, 0, "alias")
+	other := start(t, "")
+	command(t, "holds", "deny", other.hold(t), "--server", other.url).wants(t, 0, "denied")
+}
+
+func TestWhatCallersWroteCannotMoveTheCursor(t *testing.T) {
+	r := start(t, "")
+	id := r.hold(t)
+	for _, args := range [][]string{{"holds", "list"}, {"holds", "show", id}} {
+		got := command(t, append(args, "--server", r.url)...)
+		got.wants(t, 0, `refund\x1b[2J`)
+		if strings.Contains(got.out, "\x1b") {
+			t.Errorf("%v writes an escape sequence", args)
+		}
+	}
+}
+
+func TestRepliesComeAsJSONWhereAsked(t *testing.T) {
+	r := start(t, "")
+	id := r.hold(t)
+	var list struct{ Holds []struct{ ID string } }
+	got := command(t, "holds", "list", "--json", "--server", r.url)
+	if err := json.Unmarshal([]byte(got.out), &list); err != nil || len(list.Holds) != 1 || list.Holds[0].ID != id {
+		t.Fatalf("%v in %s", err, got.out)
+	}
+}
+
+func TestADoubtIsResolvedFromTheCommandLine(t *testing.T) {
+	r := start(t, "")
+	command(t, "in-doubt", "list", "--server", r.url).wants(t, 0, "No call is in doubt.")
+	attempt := r.doubt(t)
+	command(t, "in-doubt", "list", "--server", r.url).wants(t, 0, attempt)
+	command(t, "in-doubt", "show", attempt, "--server", r.url).wants(t, 0, "in_doubt", "releasable after")
+	command(t, "in-doubt", "resolve", attempt, "--server", r.url).wants(t, 2, "--as")
+	command(t, "in-doubt", "resolve", attempt, "--as", "released", "--result", "x", "--server", r.url).wants(t, 2, "--result")
+	command(t, "in-doubt", "resolve", attempt, "--as", "released", "--server", r.url).wants(t, 3, "conflict", "may be tried again in")
+	commandWith(t, "{", "in-doubt", "resolve", attempt, "--as", "committed", "--result", "-", "--server", r.url).wants(t, 2, "not JSON")
+	commandWith(t, `{"id": 9007199254740993}`, "in-doubt", "resolve", attempt, "--as", "committed", "--result", "-", "--server", r.url).wants(t, 0, "committed")
+	if got := r.do(t, reserve("a9", "a"))[0]; got.Kind != wire.AnswerReplay || string(got.Result.Body) != `{"id": 9007199254740993}` {
+		t.Errorf("after the resolution: %+v", got)
+	}
+}
+
+func TestADoubtIsReleasedOnceItMay(t *testing.T) {
+	r := start(t, "")
+	attempt := r.doubt(t)
+	r.now = r.now.Add(time.Hour)
+	command(t, "in-doubt", "resolve", attempt, "--as", "released", "--server", r.url).wants(t, 0, "released")
+}
+
+func TestTheOperatorsTokenComesFromWhereServeTakesIt(t *testing.T) {
+	r := start(t, "ada 0perator")
+	command(t, "holds", "list", "--server", r.url).wants(t, 3, "unauthorized")
+	command(t, "LEDGERD_TOKEN=0perator", "holds", "list", "--server", r.url).wants(t, 3, "unauthorized") // that is the filter's
+	command(t, "LEDGERD_OPERATOR_TOKEN=0perator", "holds", "list", "--server", r.url).wants(t, 0)
+	tokens := file(t, "tokens", "# the operators'\nada 0perator\nbob another\n")
+	command(t, "LEDGERD_OPERATOR_TOKEN_FILE="+tokens, "holds", "list", "--server", r.url).wants(t, 0)
+	command(t, "LEDGERD_OPERATOR_TOKEN=wrong", "holds", "list", "--server", r.url, "--token-file", tokens).wants(t, 0)
+	command(t, "holds", "list", "--server", r.url, "--token", "0perator").wants(t, 0)
+}
+
+func TestALedgerdThatIsNotThereIsNamed(t *testing.T) {
+	command(t, "holds", "list", "--server", "http://127.0.0.1:1").wants(t, 1, "http://127.0.0.1:1", "--server")
+	command(t, "holds", "list", "--server", "localhost").wants(t, 2, "--server")
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Which settings a command has is seen by the server that `holds list` says it cannot reach.
+func TestAFlagWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
+	config := file(t, "ledgerd.yaml", "server: http://127.0.0.1:3\n")
+	list := []string{"holds", "list", "--config", config}
+	command(t, list...).wants(t, 1, "http://127.0.0.1:3 ")
+	env := "LEDGERD_SERVER=http://127.0.0.1:2"
+	command(t, append([]string{env}, list...)...).wants(t, 1, "http://127.0.0.1:2 ")
+	command(t, append(append([]string{env}, list...), "--server", "http://127.0.0.1:1")...).wants(t, 1, "http://127.0.0.1:1 ")
+	command(t, "LEDGERD_CONFIG="+config, "holds", "list").wants(t, 1, "http://127.0.0.1:3 ")
+}
+
+func TestOneFileServesAllCommands(t *testing.T) {
+	config := file(t, "ledgerd.yaml", "data-dir: /nowhere\nallow-host: [a.example, b.example]\nallow-reset: true\nserver: http://127.0.0.1:3\n")
+	command(t, "holds", "list", "--config", config).wants(t, 1, "http://127.0.0.1:3 ")
+}
+
+func TestASettingsFileIsTakenWholeOrRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		parts []string
+	}{
+		"unknown":      {"listen: x\ndata_dir: y\n", []string{"line 2", `"data_dir"`, "data-dir", "listen"}},
+		"twice":        {"listen: x\nlisten: y\n", []string{"listen"}},
+		"wrong kind":   {"timeout: soon\n", []string{"line 1", "timeout", "soon"}},
+		"nested":       {"server: {a: b}\n", []string{"line 1", "server", "one value"}},
+		"empty value":  {"server:\n", []string{"line 1", "server"}},
+		"no mapping":   {"- listen\n", []string{"want a mapping"}},
+		"an argument":  {"reason: x\n", []string{`"reason"`}},
+		"not YAML":     {"a: [\n", []string{"ledgerd.yaml"}},
+		"other values": {"json: maybe\n", []string{"json", "maybe"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			command(t, "holds", "list", "--config", file(t, "ledgerd.yaml", c.text)).wants(t, 2, c.parts...)
+		})
+	}
+	command(t, "holds", "list", "--config", "/nowhere.yaml").wants(t, 2, "/nowhere.yaml")
+	command(t, "LEDGERD_TIMEOUT=soon", "holds", "list").wants(t, 2, "LEDGERD_TIMEOUT", "soon")
+}
+
+func TestASecretAndItsFileAreOneSetting(t *testing.T) {
+	secret := file(t, "secret", " s3cret\n")
+	serve := []string{"serve", "--listen", "nonsense"} // it gets past its settings, and no further
+	command(t, append(serve, "--token", "x", "--token-file", secret)...).wants(t, 2, "both token and token-file")
+	command(t, append([]string{"LEDGERD_TOKEN=x", "LEDGERD_TOKEN_FILE=" + secret}, serve...)...).wants(t, 2, "both token")
+	command(t, append([]string{"LEDGERD_TOKEN_FILE=/nowhere"}, append(serve, "--token", "x")...)...).wants(t, 1, "--listen nonsense")
+	command(t, append(serve, "--token-file", "/nowhere")...).wants(t, 2, "token-file", "/nowhere")
+	command(t, append(serve, "--token-file", file(t, "empty", "\n"))...).wants(t, 2, "is empty")
+	got := command(t, append(serve, "--token-file", file(t, "bad", "a b c s3cret"))...)
+	got.wants(t, 2, "--token: line 1")
+	if strings.Contains(got.err, "s3cret") {
+		t.Errorf("a secret is shown: %s", got.err)
+	}
+}
+
+func TestWrongCommandLinesExitWith2(t *testing.T) {
+	for _, args := range [][]string{
+		{"--nope"}, {"nope"}, {"serve", "extra"}, {"holds", "show"}, {"explain"}, {"serve", "--log-level", "loud"},
+		{"serve", "--store", "postgres://u:s3cret@h/db"}, {"serve", "--listen", "0.0.0.0:0"},
+		{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"}, {"serve", "--client-ca", "x"},
+		{"serve", "--allow-host", "http://x"}, {"serve", "--keep", "some"}, {"serve", "--rules", "/nowhere"},
+		{"serve", "--redact", "/card"}, {"serve", "--max-batch-bytes", "0"}, {"serve", "--drain-timeout", "0s"},
+	} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			if args[0] == "serve" {
+				args = append(args, "--data-dir", t.TempDir())
+			}
+			got := command(t, args...)
+			got.wants(t, 2)
+			if got.err == "" || strings.Contains(got.err, "s3cret") {
+				t.Errorf("error %q", got.err)
+			}
+		})
+	}
+}
