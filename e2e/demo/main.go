@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -44,7 +45,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := run(ctx, s); err != nil {
+	if err := run(ctx, s, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "demo: "+err.Error())
 		stop()
 		os.Exit(1)
@@ -52,7 +53,7 @@ func main() {
 }
 
 // run starts everything, waits for ctx or for a part that ends by itself, and stops everything.
-func run(ctx context.Context, s settings) (err error) {
+func run(ctx context.Context, s settings, out io.Writer) (err error) {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -94,10 +95,10 @@ func run(ctx context.Context, s settings) (err error) {
 	if err := all.await(ctx, "http://"+s.listen+"/healthz"); err != nil {
 		return err
 	}
-	fmt.Print(whatToTry(s))
+	fmt.Fprint(out, whatToTry(s))
 	select {
 	case <-ctx.Done():
-		fmt.Println("\nStopping.")
+		fmt.Fprintln(out, "\nStopping.")
 		return nil
 	case name := <-all.ended:
 		return fmt.Errorf("%s ended by itself:\n%s", name, all.logOf(name))
