@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"idem/ledgerd/store"
@@ -33,13 +34,18 @@ func mustOpen(t *testing.T, dir string, o Options) *Store {
 	return s
 }
 
+// mustCreate creates records, all at once.
 func mustCreate(t *testing.T, s *Store, names ...string) {
 	t.Helper()
+	var all sync.WaitGroup
 	for _, name := range names {
-		if _, err := s.Swap(t.Context(), store.Write{Key: hexKey(name), Data: []byte(name)}); err != nil {
-			t.Fatalf("creating %s: %v", name, err)
-		}
+		all.Go(func() {
+			if _, err := s.Swap(t.Context(), store.Write{Key: hexKey(name), Data: []byte(name)}); err != nil {
+				t.Errorf("creating %s: %v", name, err)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // wantRefusal opens dir, wants to be refused with that error, and that the message has all of these words.

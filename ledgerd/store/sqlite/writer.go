@@ -117,8 +117,10 @@ func (w *writer) write(group []*request) (err error) {
 		}
 	}
 	if w.count == 0 {
-		_, err := w.rollback.exec()
-		return err
+		if _, err := w.rollback.exec(); err != nil {
+			return unavailable("ending a transaction in which nothing was written", err)
+		}
+		return nil
 	}
 	latest := max(w.now, w.latest)
 	if _, err := w.setLedger.exec(int64(w.version), latest); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // patience bounds how long the suite waits for what must come soon. It ends a failing test; it never paces one.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 var notification = map[string]func(*testing.T, *place){
 	"EveryKindOfChangeIsTold": func(t *testing.T, p *place) {
