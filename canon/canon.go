@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"hash"
 	"strings"
 	"sync"
@@ -86,10 +85,7 @@ type Canonicalizer struct {
 
 // New checks the settings. Its error joins a *SettingError for every mistake.
 func New(s Settings, key Key) (*Canonicalizer, error) {
-	r, err := compile(s)
-	if key.ID != "" && len(key.Secret) == 0 {
-		err = errors.Join(err, &SettingError{"/key", "a key's id is given, but no secret"})
-	}
+	r, err := compile(s, key)
 	if err != nil {
 		return nil, err
 	}

@@ -153,6 +153,9 @@ func (x *explanation) object(i int32, at place) {
 		}
 		x.enter(m.name, func() { x.member(i, c, at) })
 	}
+	if x.rule.Protocol == MCP && i == 0 {
+		return // only params count of a JSON-RPC message
+	}
 	if sorted = slices.Clone(written); !slices.IsSortedFunc(sorted, compareUTF16) {
 		slices.SortFunc(sorted, compareUTF16)
 		x.add(ruleKeyOrder, strings.Join(written, ", "), strings.Join(sorted, ", "), "the order of names means nothing: they are sorted")

@@ -108,8 +108,8 @@ func (c *checker) wrong(pointer, detail string) {
 	c.problems = append(c.problems, &SettingError{pointer, detail})
 }
 
-// compile checks settings. Its error joins a *SettingError for every mistake.
-func compile(s Settings) (*rule, error) {
+// compile checks settings and key. Its error joins a *SettingError for every mistake.
+func compile(s Settings, key Key) (*rule, error) {
 	r := &rule{Settings: s, headers: slices.Clone(forWhom)}
 	c := &checker{}
 	if r.Protocol == "" {
@@ -164,12 +164,15 @@ func compile(s Settings) (*rule, error) {
 	}
 	for symbol, currency := range s.Symbols {
 		at := "/symbols/" + escapeToken(symbol)
-		if symbol == "" {
-			c.wrong(at, `a symbol is missing: "$"`)
+		if !money.IsSymbol(symbol) {
+			c.wrong(at, quoted(symbol)+` is no symbol as amounts have it: "$", "kr", "CFA"`)
 		}
 		if currency != "" && !money.IsCode(currency) {
 			c.wrong(at, quoted(currency)+" is no ISO 4217 code in upper case: CAD, or null to leave the symbol raw")
 		}
+	}
+	if key.ID != "" && len(key.Secret) == 0 {
+		c.wrong("/key", "the key has an id and no secret")
 	}
 	slices.SortFunc(c.problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if err := errors.Join(c.problems...); err != nil {
