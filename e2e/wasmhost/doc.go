@@ -1,7 +1,7 @@
 // Package wasmhost runs a compiled proxy-wasm filter without Envoy, so that a test can say what happens and when.
 //
 // It promises that a filter sees what Envoy 1.40 would show it, for one HTTP filter per chain under the proxy-wasm ABI
-// 0.2.1: the canary VM at the start; context ids that are the same in every VM; callbacks of a request and a response
+// 0.2.1: a canary VM at the start and one on the main thread; context ids that are the same in every VM; callbacks of a request and a response
 // with pauses, buffering and its limit; HTTP calls that all belong to the root context, that may fail at once without a
 // callback, come back without headers, time out with Envoy's own 504 or be cancelled; local replies that wait for the
 // callback to return and then run the stream's own response callbacks; set_effective_context; shared queues and shared

@@ -52,8 +52,8 @@ type Host struct {
 	module  *Module
 	o       Options
 	now     time.Time
-	vms     []*VM
-	canary  *VM
+	vms     []*VM // of the workers
+	main    *VM
 	events  []func() // what other threads posted to a worker
 	answers chan answer
 	calls   []*Call
@@ -90,8 +90,9 @@ func New(ctx context.Context, wasm []byte, o Options) (*Host, error) {
 }
 
 // Start loads the filter as Envoy does: first into a VM that only shows that it takes its configuration, and is thrown
-// away without a word; then into one VM per worker. A filter that does not start, or refuses its configuration, is a
-// [*StartError].
+// away without a word; then into one on the main thread, which no stream ever comes to, but whose root context lives,
+// ticks and calls like the others; then into one per worker. A filter that does not start, or refuses its
+// configuration, is a [*StartError].
 func (m *Module) Start(ctx context.Context, o Options) (*Host, error) {
 	h := &Host{
 		ctx: ctx, module: m, o: o, answers: make(chan answer, 64),
@@ -99,11 +100,15 @@ func (m *Module) Start(ctx context.Context, o Options) (*Host, error) {
 	}
 	h.setDefaults()
 	h.now = h.o.Start
-	h.canary = &VM{host: h, index: -1}
-	if err := h.canary.load(); err != nil {
+	canary := &VM{host: h, index: -2}
+	if err := canary.load(); err != nil {
 		return nil, err
 	}
-	h.canary.instance.kill()
+	canary.instance.kill()
+	h.main = &VM{host: h, index: -1}
+	if err := h.main.load(); err != nil {
+		return nil, err
+	}
 	for i := range h.o.VMs {
 		vm := &VM{host: h, index: i}
 		if err := vm.load(); err != nil {
@@ -145,6 +150,11 @@ func (h *Host) setDefaults() {
 
 // VM gives the VM of a worker, counted from 0.
 func (h *Host) VM(i int) *VM { return h.vms[i] }
+
+// Main gives the VM of the main thread. Only its root context is ever called.
+func (h *Host) Main() *VM { return h.main }
+
+func (h *Host) allVMs() []*VM { return append([]*VM{h.main}, h.vms...) }
 
 // Now is the host's clock.
 func (h *Host) Now() time.Time { return h.now }
@@ -188,7 +198,7 @@ func (h *Host) Advance(d time.Duration) {
 // nextTimer gives the earliest timer; nil: there is none.
 func (h *Host) nextTimer() (at time.Time, happen func()) {
 	earlier := func(t time.Time) bool { return happen == nil || t.Before(at) }
-	for _, vm := range h.vms {
+	for _, vm := range h.allVMs() {
 		i := vm.instance
 		if i.tick > 0 && !i.failed && earlier(i.nextTick) {
 			at, happen = i.nextTick, i.onTick
@@ -247,7 +257,7 @@ func (h *Host) SetDown(cluster string, down bool) { h.down[cluster] = down }
 
 // Log is one line that the filter logged, or wrote to its standard output (info) or error (error).
 type Log struct {
-	VM    int // the worker; -1: the VM that only tries the configuration
+	VM    int // the worker; -1: the main thread; -2: the VM that only tries the configuration
 	Level Level
 	Text  string
 }
@@ -279,7 +289,7 @@ func (h *Host) Logs(least Level) []Log {
 
 // Close ends the host without a word to the filter, as a killed process would.
 func (h *Host) Close() {
-	for _, vm := range h.vms {
+	for _, vm := range h.allVMs() {
 		vm.instance.kill()
 	}
 }

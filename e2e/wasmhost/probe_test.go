@@ -49,7 +49,7 @@ func start(t *testing.T, o wasmhost.Options) (*wasmhost.Host, *transcript) {
 	return h, tr
 }
 
-// transcript is what the probe logs, piece by piece.
+// transcript is what the probe logs in the workers' VMs, piece by piece.
 type transcript struct {
 	t    *testing.T
 	h    *wasmhost.Host
@@ -61,6 +61,9 @@ func (tr *transcript) next() []string {
 	var lines []string
 	logs := tr.h.Logs(wasmhost.Trace)
 	for _, l := range logs[tr.seen:] {
+		if l.VM < 0 {
+			continue
+		}
 		lines = append(lines, l.Text)
 	}
 	tr.seen = len(logs)

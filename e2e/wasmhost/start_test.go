@@ -2,13 +2,15 @@ package wasmhost_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"idem/e2e/wasmhost"
 )
 
-func TestTheFilterStartsInACanaryAndThenInEveryVM(t *testing.T) {
+func TestTheFilterStartsInACanaryOnTheMainThreadAndInEveryWorker(t *testing.T) {
 	h, err := probe.Start(t.Context(), wasmhost.Options{
 		Config: `{"a": 1}`, VMConfig: "vm", Env: map[string]string{"PROBE": "from outside"}, VMs: 2,
 	})
@@ -18,10 +20,10 @@ func TestTheFilterStartsInACanaryAndThenInEveryVM(t *testing.T) {
 	defer h.Close()
 	var got []string
 	for _, l := range h.Logs(wasmhost.Info) {
-		got = append(got, string(rune('0'+l.VM+1))+" "+l.Text)
+		got = append(got, string(rune('0'+l.VM+2))+" "+l.Text)
 	}
 	var want []string
-	for _, vm := range []string{"0 ", "1 ", "2 "} {
+	for _, vm := range []string{"0 ", "1 ", "2 ", "3 "} {
 		want = append(want, vm+"vm_start 2 vm", vm+`configure 8 {"a": 1} env from outside`)
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -47,8 +49,9 @@ func TestAFilterThatRefusesItsConfigurationDoesNotStart(t *testing.T) {
 
 func TestACallThatTheCanaryMakesReachesNobody(t *testing.T) {
 	h, _ := start(t, wasmhost.Options{Config: "dispatch", Clusters: []string{"upstream"}})
-	if n := len(h.Calls()); n != 1 {
-		t.Errorf("%d calls wait, want the one of the VM", n)
+	calls := h.Calls()
+	if len(calls) != 2 || calls[0].VM != h.Main() || calls[1].VM != h.VM(0) {
+		t.Errorf("%d calls wait, want those of the main thread and of the worker", len(calls))
 	}
 }
 
@@ -73,7 +76,7 @@ func TestShutdownWaitsForTheLastStreamAndForTheFilter(t *testing.T) {
 	h, tr := start(t, wasmhost.Options{Config: "later dispatch", Clusters: []string{"upstream"}})
 	vm := h.VM(0)
 	s := vm.Open(wasmhost.Headers{{":path", "/park-tick"}}, true)
-	call := h.Calls()[0]
+	call := h.Calls()[1]
 	vm.Shutdown()
 	tr.expect("request_headers 1 true")
 	s.Disconnect()
@@ -87,12 +90,26 @@ func TestShutdownWaitsForTheLastStreamAndForTheFilter(t *testing.T) {
 
 func TestShutdownCancelsCallsWithoutACallback(t *testing.T) {
 	h, tr := start(t, wasmhost.Options{Config: "dispatch", Clusters: []string{"upstream"}})
-	call := h.Calls()[0]
+	call := h.Calls()[1]
 	h.VM(0).Shutdown()
 	tr.expect("plugin_done")
-	if !call.Cancelled() || len(h.Calls()) != 0 {
+	if !call.Cancelled() || len(h.Calls()) != 1 {
 		t.Error("the call still waits")
 	}
 	call.Respond(200, nil, nil) // an upstream that answers nobody
 	tr.expect()
+}
+
+func TestTheMainThreadsRootTicksToo(t *testing.T) {
+	h, _ := start(t, wasmhost.Options{Config: "tick"})
+	h.Advance(100 * time.Millisecond)
+	var ticks []int
+	for _, l := range h.Logs(wasmhost.Info) {
+		if strings.HasPrefix(l.Text, "tick") {
+			ticks = append(ticks, l.VM)
+		}
+	}
+	if !slices.Equal(ticks, []int{-1, 0}) {
+		t.Errorf("the VMs %v ticked, want -1 and 0", ticks)
+	}
 }

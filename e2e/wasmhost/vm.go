@@ -9,7 +9,7 @@ type VM struct {
 	streams  []*Stream // that live
 }
 
-// Index is the worker's number, counted from 0.
+// Index is the worker's number, counted from 0; -1: the main thread.
 func (vm *VM) Index() int { return vm.index }
 
 // Failed reports whether the VM has trapped and has not been loaded anew.

@@ -38,7 +38,7 @@ func readDocument(data []byte) (*node, *Mistake) {
 	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	root, err := readNode(dec, 0)
 	if err == nil {
-		if _, err = dec.ReadToken(); err == io.EOF {
+		if _, err = dec.ReadToken(); errors.Is(err, io.EOF) {
 			return root, nil
 		}
 		if err == nil {
@@ -54,7 +54,7 @@ func readNode(dec *jsontext.Decoder, depth int) (*node, error) {
 	}
 	tok, err := dec.ReadToken()
 	if err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, err
@@ -92,7 +92,7 @@ func readNode(dec *jsontext.Decoder, depth int) (*node, error) {
 
 // syntaxMistake says where a document stops being JSON.
 func syntaxMistake(err error) *Mistake {
-	if err == errDepth {
+	if errors.Is(err, errDepth) {
 		return &Mistake{Detail: errDepth.Error()}
 	}
 	m := &Mistake{Detail: "is not JSON: it ends too early"}

@@ -274,7 +274,10 @@ func (s *stream) OnHttpRequestHeaders(n int, end bool) types.Action {
 			return s.whole()
 		}
 		return types.ActionPause
-	case "/body", "/replace", "/pass-body", "/append":
+	case "/replace", "/append":
+		proxywasm.RemoveHttpRequestHeader("content-length")
+		return types.ActionPause
+	case "/body":
 		return types.ActionPause
 	}
 	return types.ActionContinue
@@ -320,7 +323,9 @@ func (s *stream) OnHttpRequestBody(size int, end bool) types.Action {
 			say("replace", err)
 		}
 	case "/append":
-		say("append", proxywasm.AppendHttpRequestBody([]byte(">")), proxywasm.PrependHttpRequestBody([]byte("<")))
+		if end {
+			say("append", proxywasm.AppendHttpRequestBody([]byte(">")), proxywasm.PrependHttpRequestBody([]byte("<")))
+		}
 	case "/panic-body":
 		panic("on purpose")
 	case "/park", "/park-tick", "/park-call", "/park-call-unknown", "/park-resume", "/park-panic", "/park-trailers", "/park-twice":
