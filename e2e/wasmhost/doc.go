@@ -6,7 +6,8 @@
 // callback, come back without headers, time out with Envoy's own 504 or be cancelled; local replies that wait for the
 // callback to return and then run the stream's own response callbacks; set_effective_context; shared queues and shared
 // data by VM id; ticks; metrics of the whole process; properties and filter state; a stream that ends while it is
-// parked; a trap and the load of a new VM. The rules come from the ABI's specification, from the C++ host and from
+// parked; a trap, which fails the stream that it happened to, leaves the VM's parked streams without an answer for as long
+// as their callers wait, and is followed by the load of a new VM with the next stream. The rules come from the ABI's specification, from the C++ host and from
 // Envoy's filter manager; where a rule surprises, a comment beside it says what Envoy does.
 //
 // What a test gets in return for real Envoy: the clock stands still unless [Host.Advance] moves it, nothing happens
