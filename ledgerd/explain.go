@@ -198,6 +198,5 @@ func newExplainer(rules string, key canon.Key, settings canon.Settings, s surrou
 	if err != nil {
 		return nil, fmt.Errorf("--rules %s: %w", rules, err)
 	}
-	keyed := len(config.Key.Secret) > 0 && string(config.Key.Secret) != standIn
-	return explain.ByRules(config.Config, keyed), nil
+	return explain.ByRules(config.Config, string(config.Key.Secret) != standIn), nil
 }

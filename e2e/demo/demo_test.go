@@ -68,8 +68,8 @@ func TestTheDemoAnswersThroughEnvoyAndStopsAllItStarted(t *testing.T) {
 	}
 	call := `{"tool":"echo","runId":"a","args":{"x":1}}`
 	var first, second struct {
-		Outcome string
-		Result  struct{ ID string }
+		Outcome, Fingerprint string
+		Result               struct{ ID string }
 	}
 	for _, into := range []any{&first, &second} {
 		status, text := fetch(t, "POST", through+"/api/invoke", call)
@@ -80,9 +80,9 @@ func TestTheDemoAnswersThroughEnvoyAndStopsAllItStarted(t *testing.T) {
 	if first.Outcome != "executed" || second.Outcome != "replay" || first.Result.ID == "" || first.Result.ID != second.Result.ID {
 		t.Errorf("first %+v, second %+v", first, second)
 	}
-	explained := `{"a":{"path":"/api/invoke","body":"{\"tool\":\"echo\",\"args\":{\"x\":1.0}}"}}`
-	if status, text := fetch(t, "POST", through+"/api/explain", explained); status != 200 || !strings.Contains(text, `"rule":"invoke"`) {
-		t.Errorf("the explain page does not read calls by the filter's rules: %d %s", status, text)
+	explained := `{"a":{"path":"/api/invoke","host":"` + s.listen + `","body":"{\"tool\":\"echo\",\"args\":{\"x\":1.0}}"}}`
+	if status, text := fetch(t, "POST", through+"/api/explain", explained); status != 200 || !strings.Contains(text, first.Fingerprint) {
+		t.Errorf("the explain page reads a call otherwise than the filter (%s): %d %s", first.Fingerprint, status, text)
 	}
 	if status, text := fetch(t, "POST", through+"/api/reset", "{}"); status != 200 {
 		t.Errorf("reset: %d %s", status, text)

@@ -29,7 +29,7 @@ func ByDefaults(settings canon.Settings, key canon.Key) (*Explainer, error) {
 }
 
 // ByRules reads calls by the rules of a plugin configuration, each by the rule that the filter would use. keyed says
-// that the configuration has the deployment's key, not one that stands in for it.
+// that its key, or its having none, is the deployment's: a key that stands in for one gives other fingerprints.
 func ByRules(rules *policy.Config, keyed bool) *Explainer {
 	return &Explainer{rules: rules, keyed: keyed}
 }

@@ -26,10 +26,13 @@ export function facts(pairs) {
   return list;
 }
 
-export const time = (text) => {
+// time gives a moment in the reader's own time; one of another day has its date.
+export function time(text) {
   const at = new Date(text);
-  return make('time', { dateTime: text, title: text }, at.toLocaleTimeString(undefined, { hour12: false }) + '.' + String(at.getMilliseconds()).padStart(3, '0'));
-};
+  const day = at.toDateString() === new Date().toDateString() ? '' : at.toLocaleDateString() + ' ';
+  const clock = at.toLocaleTimeString(undefined, { hour12: false }) + '.' + String(at.getMilliseconds()).padStart(3, '0');
+  return make('time', { dateTime: text, title: text }, day + clock);
+}
 
 // runsOf names the runs of a row; calls without a run are one run, absent.
 export const runsOf = (runs) => (runs && runs.length > 0 ? runs.map((run) => run || 'absent').join(', ') : 'absent');

@@ -28,4 +28,10 @@ export function write(value, indent = '') {
   return open + '\n' + parts.map((p) => inner + p).join(',\n') + '\n' + indent + close;
 }
 
-export const oneLine = (value) => write(value).replace(/\n\s*/g, ' ');
+export function oneLine(value) {
+  if (value instanceof NumberText) return value.text;
+  if (value === undefined) return '';
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return '[' + value.map(oneLine).join(', ') + ']';
+  return '{' + Object.entries(value).map(([name, v]) => JSON.stringify(name) + ': ' + oneLine(v)).join(', ') + '}';
+}

@@ -12,24 +12,32 @@ const words = {
 
 const calls = new Map(); // fingerprint → the call as its first caller wrote it, for events do not carry one
 
+// learnCalls remembers what rows say of their calls, and adds it to the lines that came before the rows.
 export function learnCalls(rows) {
   for (const row of rows || []) if (row.action !== undefined) calls.set(row.fingerprint, row.action);
+  while (calls.size > 2 * most) calls.delete(calls.keys().next().value);
+  for (const place of byId('log').querySelectorAll('[data-call]:empty')) showCall(place);
+}
+
+function showCall(place) {
+  const call = calls.get(place.dataset.call);
+  if (call !== undefined) place.textContent = oneLine(call?.args ?? call);
+  return place;
 }
 
 export function addEvent(event) {
   if (byId('log-pause').checked || event.kind === 'extend' && !byId('log-beats').checked) return;
   const body = byId('log').tBodies[0];
-  body.querySelector('.none')?.remove();
+  body.querySelector('tr.none')?.remove();
   body.prepend(line(event));
   while (body.rows.length > most) body.lastElementChild.remove();
 }
 
 function line(event) {
-  const call = calls.get(event.fingerprint);
   return make('tr', { class: 'new' },
     make('td', {}, time(event.at)),
     event.kind === 'arrive'
-      ? make('td', {}, make('b', {}, event.tool || 'call'), ' run ', make('code', {}, event.run || 'absent'), call !== undefined && make('div', { class: 'mono quiet' }, oneLine(call?.args ?? call)))
+      ? make('td', {}, make('b', {}, event.tool || 'call'), ' run ', make('code', {}, event.run || 'absent'), showCall(make('div', { class: 'mono quiet', data: { call: event.fingerprint || '' } })))
       : make('td', { class: 'none' }, '–'),
     make('td', {}, [words[event.kind] ?? event.kind, ' '], event.outcome && event.outcome !== words[event.kind] && outcomeOf(event.outcome)),
     make('td', { class: 'mono' },
@@ -40,7 +48,9 @@ function line(event) {
 
 export function showCounters(counters) {
   const first = ['arrivals', 'executed', 'coalesced', 'replays', 'held', 'failed', 'in_doubt', 'denied', 'not_sent', 'refused', 'fenced_commits'];
-  const names = [...first.filter((name) => name in counters), ...Object.keys(counters).filter((name) => !first.includes(name)).sort()];
+  // The others are shown once there is something to see.
+  const others = Object.keys(counters).filter((name) => !first.includes(name) && counters[name] !== 0).sort();
+  const names = [...first.filter((name) => name in counters), ...others];
   byId('counters').replaceChildren(...names.map((name) => make('div', {},
     make('dt', {}, name.replaceAll('_', ' ')), make('dd', {}, String(counters[name])))));
 }

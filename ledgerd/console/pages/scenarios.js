@@ -69,9 +69,9 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 async function send(request, fresh) {
   if (request.delay_ms) await wait(request.delay_ms);
   const body = request.body.replaceAll('{fresh}', fresh);
-  const [status, after, result] = [make('td', {}, '…'), make('td', {}), make('td', { class: 'mono' })];
+  const [status, after, result] = [make('td', { class: 'keep' }, '…'), make('td', { class: 'keep' }), make('td', { class: 'mono' })];
   byId('requests').tBodies[0].append(make('tr', { class: 'new' },
-    make('td', {}, request.as), make('td', { class: 'mono' }, body), status, after, result));
+    make('td', { class: 'keep' }, request.as), make('td', { class: 'mono' }, body), status, after, result));
   const start = performance.now();
   const leaving = new AbortController();
   if (request.leave_after_ms) setTimeout(() => leaving.abort(), request.leave_after_ms);
