@@ -9,7 +9,6 @@ import (
 )
 
 func TestUnreadableCalls(t *testing.T) {
-	t.Parallel()
 	s := envoytest.StartStack(t, envoytest.Options{})
 	t.Run("malformed bodies", func(t *testing.T) { malformedBodies(t, s) })
 	t.Run("other media types", func(t *testing.T) { otherMediaTypes(t, s) })

@@ -10,7 +10,6 @@ import (
 // A configuration that does not say what it means is refused by Envoy at start, and the log says where and what would
 // be right: a guard that guards nothing must not run.
 func TestBadConfigurationIsRefusedWithThePointer(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		plugin string
 		log    []string

@@ -9,7 +9,6 @@ import (
 )
 
 func TestCallersThatLeave(t *testing.T) {
-	t.Parallel()
 	s := envoytest.StartStack(t, envoytest.Options{})
 	t.Run("the caller leaves and the retry replays", func(t *testing.T) { callerLeaves(t, s) })
 	t.Run("a waiter leaves and the others get the result", func(t *testing.T) { waiterLeaves(t, s) })

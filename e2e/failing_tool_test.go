@@ -8,7 +8,6 @@ import (
 )
 
 func TestFailuresOfTheTool(t *testing.T) {
-	t.Parallel()
 	s := envoytest.StartStack(t, envoytest.Options{})
 	t.Run("everyone has the failure and the next executes", func(t *testing.T) {
 		failsForEveryone(t, s, "envelope", "/api/invoke")

@@ -9,7 +9,6 @@ import (
 
 // Without a ledger nothing is executed: fail closed. With it back, on the same data, what was known is known.
 func TestWithoutALedgerTheToolIsNotReached(t *testing.T) {
-	t.Parallel()
 	s := envoytest.StartStack(t, envoytest.Options{Plugin: plugin(`{"match":{"path":"/api/invoke"},"reply":"envelope"}`)})
 	first := s.Call(t, envoytest.Call{Body: refundA})
 	expect(t, "the first call", first, http.StatusOK, "executed")

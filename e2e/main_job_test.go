@@ -11,7 +11,6 @@ import (
 
 // The README's story, request by request: three agents spell one refund differently and race; a fourth re-plans later.
 func TestThreeSpellingsOfOneRefundExecuteOnce(t *testing.T) {
-	t.Parallel()
 	s := envoytest.StartStack(t, envoytest.Options{})
 	release := s.Tool.Hold()
 

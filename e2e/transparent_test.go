@@ -9,7 +9,6 @@ import (
 )
 
 func TestTransparentReplies(t *testing.T) {
-	t.Parallel()
 	s := envoytest.StartStack(t, envoytest.Options{})
 	t.Run("a replay keeps status and headers", func(t *testing.T) { replayKeepsStatusAndHeaders(t, s) })
 	t.Run("unmatched calls pass untouched", func(t *testing.T) { unmatchedCallsPass(t, s) })
