@@ -76,6 +76,17 @@ func TestSecondProcessIsRefusedAndToldWhoHasTheDirectory(t *testing.T) {
 	mustOpen(t, dir, Options{}) // free again
 }
 
+func TestEveryCommitIsSynced(t *testing.T) {
+	s := mustOpen(t, t.TempDir(), Options{})
+	const full = 2 // the log is synced at every commit: https://sqlite.org/pragma.html#pragma_synchronous
+	if level, err := s.writer.conn.number("PRAGMA synchronous"); err != nil || level != full {
+		t.Errorf("synchronous is %d, %v, want %d (FULL)", level, err, full)
+	}
+	if mode, err := s.writer.conn.text("PRAGMA journal_mode"); err != nil || mode != "wal" {
+		t.Errorf("journal_mode is %q, %v, want wal", mode, err)
+	}
+}
+
 func TestFilesBelongToTheOwnerAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
 	s := mustOpen(t, dir, Options{})
