@@ -205,6 +205,9 @@ func TestARecordThatIsDueTooEarlyIsLookedAtOnce(t *testing.T) {
 	b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
 	b.clock.advance(time.Minute)
 	b.sweep(t.Context())
+	if due, err := b.kept.Scan(t.Context(), store.Due, b.clock.now(), nil, 10); err != nil || len(due) != 0 {
+		t.Errorf("after the sweep %d are due still, %v", len(due), err)
+	}
 	swaps := b.kept.swaps.Load()
 	b.sweep(t.Context())
 	b.same("writes of the second sweep", b.kept.swaps.Load(), swaps)

@@ -1,12 +1,10 @@
 package ledger
 
 import (
-	"encoding/binary"
-	"encoding/hex"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"idem/ledgerd/store"
@@ -48,14 +46,6 @@ type Options struct {
 	NewID func() string
 }
 
-// newID gives 128 random bits (ChaCha8, seeded by the system) after a prefix.
-func newID(prefix string) string {
-	var bits [16]byte
-	binary.LittleEndian.PutUint64(bits[:8], rand.Uint64())
-	binary.LittleEndian.PutUint64(bits[8:], rand.Uint64())
-	return string(hex.AppendEncode([]byte(prefix), bits[:]))
-}
-
 // withDefaults gives the options with every member set, or every mistake at once.
 func (o Options) withDefaults() (Options, error) {
 	var wrong []error
@@ -81,7 +71,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.NewID == nil {
-		o.NewID = func() string { return newID("h-") }
+		o.NewID = func() string { return "h-" + rand.Text() }
 	}
 	if len(wrong) > 0 {
 		return o, fmt.Errorf("ledger: options: %w", errors.Join(wrong...))

@@ -216,6 +216,9 @@ func TestManyHoldsOfOneRecordAreListedOldestFirst(t *testing.T) {
 		}
 		return ids
 	}
+	if open, err := b.kept.Scan(t.Context(), store.Holds, b.clock.now(), nil, 10); err != nil || len(open) != 3 {
+		t.Errorf("a scan of the index finds %d open holds, %v", len(open), err)
+	}
 	b.same("open holds", ids(10), []string{want[0], want[2], want[3]})
 	b.same("the first two", ids(2), []string{want[0], want[2]})
 }

@@ -13,9 +13,9 @@ import (
 // headers, each text with its length before it, and then the body as it is.
 const resultFormat = '1'
 
-// storedResult is a tool's reply with the record that it belongs to. The record's digest of the bytes and the intent
-// in them are compared before anybody is given the reply, so nobody gets another call's result because a store, or a
-// filter that gave two calls one attempt id, mixed them up.
+// storedResult is a tool's reply with the record that it belongs to. The record remembers a digest of the bytes, the
+// intent among them, and nobody is given bytes with another digest: so nobody gets another call's result because a
+// store, or a filter that gave two calls one attempt id, mixed them up.
 type storedResult struct {
 	intent string
 	wire.Result

@@ -20,7 +20,7 @@ func (l *Ledger) withResult(ctx context.Context, key string, a wire.Answer, r *i
 	case r.Size > inline:
 		a.Fetch = true
 	default:
-		if stored, ok := l.results.get(resultName(r.Attempt, r.Digest)); ok && stored.intent == key {
+		if stored, ok := l.results.get(resultName(r.Attempt, r.Digest)); ok {
 			a.Result = &stored.Result
 			break
 		}
@@ -41,7 +41,8 @@ func (l *Ledger) withResult(ctx context.Context, key string, a wire.Answer, r *i
 	answer(a)
 }
 
-// result reads the bytes that a record names. Bytes that are not those the record remembers are as good as none.
+// result reads the bytes that a record names. Bytes that are not those the record remembers, which their own intent is
+// among, are as good as none.
 func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*storedResult, error) {
 	epoch := l.results.now()
 	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
@@ -54,7 +55,7 @@ func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*sto
 		return nil, unavailable(err)
 	}
 	stored, err := decodeResult(b)
-	if err != nil || stored.intent != key || digest(b) != r.Digest {
+	if err != nil || digest(b) != r.Digest {
 		l.o.Log.Error("a stored result is not the one that its record names; it is given to nobody", "intent", key, "attempt", r.Attempt, "error", err)
 		return nil, fmt.Errorf("ledger: the result of %s: %w", r.Attempt, store.ErrNotFound)
 	}
