@@ -90,6 +90,9 @@ func (r *reading) readMembers(i int32, root bool) {
 		case '[':
 			kept = r.readMoney(c, of, false) || kept
 		case '"', '0':
+			if m.known == currencyName {
+				continue
+			}
 			bare, minor := r.bare(m, of, scalars)
 			if bare && amounts > 1 && (m.known == amountName || m.known == minorName || m.known == centsName) {
 				m.reason, kept = money.Ambiguous, true // two readings of one amount

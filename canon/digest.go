@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// digest gives the first 32 hex digits of the SHA-256 of the settings as JSON: what is at its default is left out, and
+// digest gives the first 16 hex digits of the SHA-256 of the settings as JSON: what is at its default is left out, and
 // lists whose order means nothing are sorted. The rule's name is no part of it: it stands in the endpoint.
 func digest(r *rule) string {
 	d := digester{out: []byte{'{'}}
@@ -48,7 +48,7 @@ func digest(r *rule) string {
 	d.list("symbols", symbols, true)
 	d.sources("tool", r.tool)
 	sum := sha256.Sum256(append(d.out, '}'))
-	return hex.EncodeToString(sum[:16])
+	return hex.EncodeToString(sum[:8])
 }
 
 // digester writes the object that digest hashes.

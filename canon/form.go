@@ -29,8 +29,8 @@ func (t *tree) readForm(body []byte) *Error {
 			end = off + at
 		}
 		if end > off {
-			if len(pairs) >= MaxValues/2 {
-				return &Error{Code: codeMalformed, Offset: int64(off), Detail: "the form has more than 131072 fields"}
+			if len(pairs) >= MaxValues/2-1 {
+				return &Error{Code: codeMalformed, Offset: int64(off), Detail: "the form has more than 131071 fields"}
 			}
 			p, err := t.readPair(off, end)
 			if err != nil {
@@ -46,7 +46,7 @@ func (t *tree) readForm(body []byte) *Error {
 	t.pairs = pairs
 	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.name, b.name) })
 
-	t.values = append(t.values, value{end: int32(len(body)), parent: -1, kind: '{'})
+	t.add(-1, 0, '{').end = int32(len(body))
 	for len(pairs) > 0 {
 		same := 1
 		for same < len(pairs) && pairs[same].name == pairs[0].name {
@@ -55,15 +55,15 @@ func (t *tree) readForm(body []byte) *Error {
 		name, parent := pairs[0].name, int32(0)
 		if same > 1 {
 			parent = int32(len(t.values))
-			t.values = append(t.values, value{name: name, known: know(name), off: pairs[0].off, end: pairs[same-1].end,
-				parent: 0, next: parent + int32(same) + 1, kind: '['})
+			v := t.add(0, pairs[0].off, '[')
+			v.name, v.known, v.end, v.next = name, know(name), pairs[same-1].end, parent+int32(same)+1
 		}
 		for _, p := range pairs[:same] {
-			v := value{text: p.text, off: p.off, end: p.end, parent: parent, next: int32(len(t.values)) + 1, kind: '"'}
+			v := t.add(parent, p.off, '"')
+			v.text, v.end = p.text, p.end
 			if same == 1 {
 				v.name, v.known = name, know(name)
 			}
-			t.values = append(t.values, v)
 		}
 		pairs = pairs[same:]
 	}

@@ -62,14 +62,6 @@ func fold(dst []byte, name string) []byte {
 	return dst
 }
 
-// knownIf gives what the name of a member means; named is false for a value that has none.
-func knownIf(named bool, name string) known {
-	if !named {
-		return unknown
-	}
-	return know(name)
-}
-
 // know gives what a name means. The volatile names are those that agents, their frameworks and their transports make
 // anew for every call: OpenAI and Anthropic tool calls, LangChain and LangGraph runs, MCP progress tokens, W3C trace
 // context, B3, AWS and Google traces, the idempotency keys of Stripe, Square, AWS and PayPal.

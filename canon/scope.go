@@ -26,7 +26,7 @@ func isUnstable(authorization string) (scheme string, is bool) {
 	return scheme, strings.EqualFold(scheme, "oauth") && strings.Contains(rest, "oauth_nonce")
 }
 
-// scopeOf gives the digest of whose call it is: 64 hex digits, empty where nothing says so. Credentials never leave
+// scopeOf gives the digest of whose call it is: 32 hex digits, empty where nothing says so. Credentials never leave
 // this function but as this digest, which is keyed where the deployment has a key.
 func (r *reading) scopeOf(call *Call) (string, *Error) {
 	if r.rule.ScopeNone {
@@ -67,7 +67,7 @@ func (r *reading) scopeOf(call *Call) (string, *Error) {
 	}
 	said = append(said, ']')
 	if string(said) != string(r.who) { // one caller often sends many calls
-		r.who, r.scope = append(r.who[:0], said...), r.hash(said)
+		r.who, r.scope = append(r.who[:0], said...), r.hash(said)[:32]
 	}
 	return r.scope, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -84,16 +85,25 @@ func (t *tree) forget() {
 	t.decoder.Reset(&t.input)
 }
 
-// add appends a value and links it into its parent, which is still open.
-func (t *tree) add(v value) (int32, *Error) {
-	i := int32(len(t.values))
+// add gives a new last value, linked into its parent, which is still open; nil beyond the limit. What is behind the
+// last value is kept zero, so that a value is made where it stands.
+func (t *tree) add(parent, off int32, kind byte) *value {
+	i := len(t.values)
 	if i >= MaxValues {
-		return 0, &Error{Code: codeMalformed, Offset: int64(v.off),
-			Detail: "the body has more than 262144 values"}
+		return nil
 	}
-	v.next = i + 1
-	t.values = append(t.values, v)
-	return i, nil
+	if i == cap(t.values) {
+		t.values = slices.Grow(t.values, i+16)
+		clear(t.values[i:cap(t.values)])
+	}
+	t.values = t.values[:i+1]
+	v := &t.values[i]
+	v.parent, v.off, v.next, v.kind = parent, off, int32(i)+1, kind
+	return v
+}
+
+func tooMany(off int32) *Error {
+	return &Error{Code: codeMalformed, Offset: int64(off), Detail: "the body has more than 262144 values"}
 }
 
 // readJSON reads a body as strict JSON: RFC 8259 with the demands of I-JSON (RFC 7493, section 2), nested no deeper
@@ -122,11 +132,14 @@ func (t *tree) readJSON(body []byte, deepest int) *Error {
 				return &Error{Code: codeMalformed, Pointer: shortened(string(d.StackPointer())), Offset: int64(off),
 					Detail: "the body is nested more than " + itoa(deepest) + " deep"}
 			}
-			i, err := t.add(value{name: name, off: off, parent: parent, kind: byte(kind), known: knownIf(named, name)})
-			if err != nil {
-				return err
+			v := t.add(parent, off, byte(kind))
+			if v == nil {
+				return tooMany(off)
 			}
-			parent, name, named = i, "", false
+			if named {
+				v.name, v.known, named = name, know(name), false
+			}
+			parent = int32(len(t.values)) - 1
 		case '}', ']':
 			if _, err := d.ReadToken(); err != nil {
 				return t.syntax(err)
@@ -154,12 +167,14 @@ func (t *tree) readJSON(body []byte, deepest int) *Error {
 						Detail: detail}
 				}
 			}
-			_, limit := t.add(value{name: name, text: text, off: off, end: end, parent: parent, kind: byte(kind),
-				known: knownIf(named, name)})
-			if limit != nil {
-				return limit
+			v := t.add(parent, off, byte(kind))
+			if v == nil {
+				return tooMany(off)
 			}
-			name, named = "", false
+			v.text, v.end = text, end
+			if named {
+				v.name, v.known, named = name, know(name), false
+			}
 		}
 		if parent < 0 {
 			break
