@@ -26,16 +26,16 @@ const (
 // to be uncertain.
 func (l *Ledger) decide(key string, jobs []*job) {
 	fresh := slices.ContainsFunc(jobs, func(j *job) bool { return j.fresh })
-	var written *entry // of the last write whose effect is not known
+	var written []unheard // writes whose effect is not known
 	for conflicts, unknown := 0, 0; ; {
 		e, remembered, err := l.load(key, fresh && !l.o.SoleOwner || unknown > 0 || conflicts > 0)
 		if err != nil {
 			l.giveUp(key, jobs, err)
 			return
 		}
-		if written != nil && e.token == written.token {
-			written.version = e.version
-			l.settle(key, jobs, written)
+		if i := slices.IndexFunc(written, func(u unheard) bool { return u.token == e.token }); i >= 0 {
+			written[i].restore(jobs)
+			l.settle(key, jobs, e)
 			return
 		}
 		at, err := l.moment()
@@ -74,15 +74,35 @@ func (l *Ledger) decide(key string, jobs []*job) {
 			return
 		default:
 			l.counts.add(countUnknownWrites, 1)
-			written = next
-			for _, j := range jobs {
-				j.uncertain = true
-			}
+			written = append(written, unheardOf(next, jobs))
 			if unknown++; unknown > mostUnknown {
 				l.giveUp(key, jobs, err)
 				return
 			}
 		}
+	}
+}
+
+// unheard is a write whose effect is not known, with the verdicts that are true if it happened.
+type unheard struct {
+	token    string // empty: it removed the record
+	verdicts []intent.Verdict
+	at       time.Time
+}
+
+// unheardOf remembers what jobs were decided by a write, and that each may have had its effect.
+func unheardOf(next *entry, jobs []*job) unheard {
+	u := unheard{token: next.token, verdicts: make([]intent.Verdict, len(jobs))}
+	for i, j := range jobs {
+		u.verdicts[i], u.at, j.uncertain = j.verdict, j.at, true
+	}
+	return u
+}
+
+// restore gives jobs the verdicts of a write that turned out to have happened.
+func (u unheard) restore(jobs []*job) {
+	for i, j := range jobs {
+		j.verdict, j.at, j.uncertain = u.verdicts[i], u.at, false
 	}
 }
 

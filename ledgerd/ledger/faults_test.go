@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/store"
+	"idem/ledgerd/store/faulty"
 	"idem/ledgerd/wire"
 )
 
@@ -216,4 +219,119 @@ func TestALedgerDoesNotStartWithoutItsStore(t *testing.T) {
 	if _, err := New(Options{Store: kept}); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestAWriteThatHappensLateIsNotTakenForAnother(t *testing.T) {
+	// The write is reported as failed, is done just before the next one, and the next one is decided otherwise because
+	// time has passed: the verdict must be that of the write that happened.
+	b := open(t)
+	committed(b, "first")
+	late := faulty.New(b.kept.Store)
+	b.kept.Store = late
+	late.Follow(faulty.Script(faulty.Late))
+	var once sync.Once
+	b.kept.setSwap(func(_ store.Write, swap func() (uint64, error)) (uint64, error) {
+		v, err := swap()
+		once.Do(func() { b.clock.advance(6 * time.Second) }) // over the window
+		return v, err
+	})
+	a := b.must(wire.AnswerReplay, reserve("a2", "i", "f", "run-b"))
+	b.same("replayed", a.Result, reply(201, "first"))
+	b.must(wire.AnswerReplay, reserve("a3", "i", "f", "run-b"))
+	if list, err := b.Holds(t.Context(), 10); err != nil || len(list) != 0 {
+		t.Errorf("holds: %+v, %v", list, err)
+	}
+}
+
+func TestUnderFaultsNothingExecutesTwice(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	faults := []faulty.Fault{faulty.None, faulty.None, faulty.None, faulty.Lost, faulty.Unheard, faulty.Late}
+
+	one := open(t, shared)
+	kept := faulty.New(one.kept.Store)
+	one.kept.Store = kept
+	other := openOver(t, one.clock, &watched{Store: kept}, shared)
+	kept.Follow(func(faulty.Op) faulty.Fault { return faults[random.IntN(len(faults))] })
+
+	const calls, callers = 30, 6
+	var mu sync.Mutex
+	executed, failed := map[string]int{}, map[string]int{}
+	results := map[string]map[string]bool{} // of a call: the bodies that callers were given
+	heard := func(call string, a wire.Answer) bool {
+		if a.Result == nil {
+			return false
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if results[call] == nil {
+			results[call] = map[string]bool{}
+		}
+		results[call][string(a.Result.Body)] = true
+		return true
+	}
+	var all sync.WaitGroup
+	for n := range calls {
+		for c := range callers {
+			b, call, r := one, fmt.Sprint("call", n), rand.New(rand.NewPCG(seed, uint64(n*100+c)))
+			if c%2 == 1 {
+				b = other
+			}
+			// insist sends an operation until it is acknowledged.
+			insist := func(op wire.Op) wire.Answer {
+				for range 1000 {
+					if a := b.do(op); a.Kind != wire.AnswerError {
+						return a
+					}
+				}
+				t.Errorf("%s %s: never acknowledged", op.Kind, op.Attempt)
+				return wire.Answer{}
+			}
+			all.Go(func() {
+				for try := range 1000 {
+					id := fmt.Sprintf("%s-%d-%d", call, c, try)
+					a := b.do(reserve(id, call, call, fmt.Sprint("run", c)))
+					switch a.Kind {
+					case wire.AnswerError: // never executed, so it says so, as the filter does
+						insist(fail(id, call, wire.ClassNotSent, nil))
+					case wire.AnswerExecute:
+						mu.Lock()
+						executed[call]++
+						mu.Unlock()
+						if r.IntN(3) == 0 {
+							mu.Lock()
+							failed[call]++
+							mu.Unlock()
+							insist(fail(id, call, wire.ClassDefinite, reply(500, "no")))
+							continue
+						}
+						if a := insist(commit(id, call, id)); a.Kind != wire.AnswerOK {
+							t.Errorf("the commit of %s: %s", id, show(a))
+						}
+					case wire.AnswerInFlight:
+						if a := b.do(await(a.Attempt, call, time.Millisecond)); a.Kind == wire.AnswerResult && heard(call, a) {
+							return
+						}
+					case wire.AnswerReplay:
+						if heard(call, a) {
+							return
+						}
+					default:
+						t.Errorf("%s: %s", id, show(a))
+						return
+					}
+				}
+				t.Errorf("%s, caller %d: never got the result", call, c)
+			})
+		}
+	}
+	all.Wait()
+	for n := range calls {
+		call := fmt.Sprint("call", n)
+		if executed[call] != failed[call]+1 || len(results[call]) != 1 {
+			t.Errorf("%s was executed %d times after %d failures, with the results %v", call, executed[call], failed[call], results[call])
+		}
+	}
+	one.same("fenced commits", one.Counters()["fenced_commits"]+other.Counters()["fenced_commits"], int64(0))
 }
