@@ -97,5 +97,8 @@ func (h *host) Count(metric string, n uint64) {
 	counter.Increment(n)
 }
 
+// Fault writes of a panic that was recovered from.
+func (h *host) Fault(where string, recovered any) { trapped(where, recovered) }
+
 // Warn writes a line for the operator.
 func (h *host) Warn(line string) { proxywasm.LogWarn("idem: " + line) }

@@ -37,7 +37,7 @@ func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 	}
 	config, err := policy.Parse(data, os.Getenv)
 	if err != nil {
-		proxywasm.LogCritical("idem: the plugin configuration is refused: " + err.Error())
+		proxywasm.LogCritical("idem: " + err.Error())
 		return types.OnPluginStartStatusFailed
 	}
 	p.host = newHost(p)

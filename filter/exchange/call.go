@@ -25,6 +25,8 @@ type Call struct {
 	sent     time.Duration // when its newest reserve was first sent
 	anew     int           // how often it reserved anew
 	answered bool          // it has its reply, or has left
+	running  *execution    // that the caller's own stream executes
+	passed   *HTTPReply    // how that stream ended
 }
 
 // maxAnew bounds how often one call reserves anew: each time something changed under it that a person or another
@@ -32,14 +34,26 @@ type Call struct {
 const maxAnew = 16
 
 // Leave says that the caller has gone. What runs for it goes on. A stream's callback may call it.
-func (c *Call) Leave() { c.answered = true }
+func (c *Call) Leave() { c.settled() }
+
+// settled says that nobody waits for a reply to this call any more.
+func (c *Call) settled() {
+	c.answered = true
+	delete(c.worker.parked, c)
+}
+
+// lastBound is when the caller has its reply for certain: whatever it waits for has a bound that is over by then.
+func (c *Call) lastBound() time.Duration {
+	ledger := c.worker.config.Ledger
+	return max(c.waitEnds(), c.arrived+c.Rule.ExecutionTimeout) + ledger.CommitTimeout + 4*ledger.Timeout
+}
 
 // reply answers the caller, once.
 func (c *Call) reply(r Reply) {
 	if c.answered {
 		return
 	}
-	c.answered = true
+	c.settled()
 	c.worker.host.Count("calls."+r.Outcome, 1)
 	c.Caller.Reply(r)
 }
@@ -81,6 +95,10 @@ func (w *Worker) reserveAnew(c *Call) {
 
 // decided acts on the ledger's verdict. What is not known to be a grant is never executed.
 func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
+	if c.shadows() {
+		w.shadowed(c, a, ok)
+		return
+	}
 	if !ok {
 		w.abandon(c.attempt, c.record)
 		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,

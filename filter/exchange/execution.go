@@ -15,6 +15,7 @@ type execution struct {
 	caller   *Call  // the one that executes
 	waiters  []*Call
 	lease    time.Duration
+	begun    time.Duration
 	extendAt time.Duration
 	started  int64 // the ledger's clock, Unix ms
 
@@ -33,18 +34,28 @@ type ending struct {
 // execute calls the tool for c's attempt.
 func (w *Worker) execute(c *Call, lease time.Duration, approvedBy string) {
 	e := &execution{worker: w, attempt: c.attempt, intent: c.record, caller: c, lease: lease, started: w.link.now()}
-	e.extendAt = w.host.Now() + lease/3
+	e.begun = w.host.Now()
+	e.extendAt = e.begun + lease/3
 	w.executions[e.attempt] = e
-	call := c.Request.toTool(w.config.Execute.Cluster, c, approvedBy)
 	w.host.Count("executions", 1)
-	if !w.host.Dispatch(call, e.finished) {
+	switch {
+	case c.passes():
+		w.pass(e, approvedBy)
+	case !w.host.Dispatch(c.toTool(w.config.Execute.Cluster, approvedBy), e.returned):
 		e.end(ending{class: wire.ClassNotSent})
+		w.link.flush()
 	}
+}
+
+// returned takes the reply of the HTTP call that executes.
+func (e *execution) returned(r HTTPReply) {
+	e.finished(r)
+	e.worker.link.flush()
 }
 
 // tick extends the lease and keeps the callers' bounds.
 func (e *execution) tick(now time.Duration) {
-	if now >= e.extendAt {
+	if now >= e.extendAt && !e.overdue(now) {
 		e.extendAt = now + e.lease/3
 		op := wire.Op{Kind: wire.OpExtend, Attempt: e.attempt, Intent: e.intent}
 		e.worker.link.send(queued{op: op, done: e.extended})
@@ -59,6 +70,12 @@ func (e *execution) tick(now time.Duration) {
 		c.refuse(inFlightProblem(e.started))
 		return false
 	})
+}
+
+// overdue says whether the caller's own stream executes and has outlasted the execution timeout: nothing vouches for it
+// any more, so its lease is left to end. An execution of the worker's own is ended by its HTTP call's timeout.
+func (e *execution) overdue(now time.Duration) bool {
+	return !e.ended && e.caller.passes() && now >= e.begun+e.caller.Rule.ExecutionTimeout
 }
 
 func (e *execution) extended(a wire.Answer, ok bool) {
@@ -96,7 +113,6 @@ func (e *execution) end(result ending) {
 		}
 	}
 	w.settle(op, e.acknowledged)
-	w.link.flush()
 }
 
 // acknowledged tells everyone. Fenced means that the row was decided otherwise meanwhile: by a human, or by another

@@ -15,6 +15,8 @@ type Host interface {
 	Wake()
 	// Count adds to a counter of the proxy's statistics.
 	Count(metric string, n uint64)
+	// Fault writes of a panic that was recovered from.
+	Fault(where string, recovered any)
 	// Warn writes a line for the operator. It never carries a body or a credential.
 	Warn(line string)
 }
@@ -34,9 +36,14 @@ type HTTPReply struct {
 	Body    []byte
 }
 
-// Caller is the parked stream. Reply is called at most once, from the root context; a stream that is gone ignores it.
+// Caller is the parked stream. Reply or Pass is called, at most once, from the root context; a stream that is gone
+// ignores it.
 type Caller interface {
+	// Reply answers the caller.
 	Reply(Reply)
+	// Pass lets the stream itself go on to the tool, with the request's headers as given. Its end comes back by
+	// Call.Passed.
+	Pass(headers [][2]string)
 }
 
 // Reply is what the caller is told. Headers are complete but for what the proxy adds itself (content-length, date).

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -30,6 +31,10 @@ func (h *fakeHost) Now() time.Duration { return h.now }
 func (h *fakeHost) NewID() string      { h.ids++; return "attempt-" + strconv.Itoa(h.ids) }
 func (h *fakeHost) Wake()              {}
 func (h *fakeHost) Warn(line string)   { h.warnings = append(h.warnings, line) }
+
+func (h *fakeHost) Fault(where string, recovered any) {
+	h.warnings = append(h.warnings, fmt.Sprint(where, ": ", recovered))
+}
 
 func (h *fakeHost) Count(metric string, n uint64) {
 	if h.counters == nil {
@@ -110,7 +115,10 @@ func newBench(t *testing.T) *bench {
 type caller struct {
 	call    *Call
 	replies []Reply
+	passed  [][][2]string // the headers that the stream went on with
 }
+
+func (c *caller) Pass(headers [][2]string) { c.passed = append(c.passed, headers) }
 
 func (c *caller) Reply(r Reply) { c.replies = append(c.replies, r) }
 

@@ -126,17 +126,27 @@ func (l *link) dispatch(body []byte, batch []queued) {
 			batch, l.queue = l.queue, nil
 		}
 		for i, q := range batch {
+			a := wire.Answer{}
 			if ok {
-				q.done(answers[i], true)
-			} else {
-				q.done(wire.Answer{}, false)
+				a = answers[i]
 			}
+			l.deliver(q, a, ok)
 		}
 		l.flush()
 	}
 	if !l.host.Dispatch(l.request(body, l.ledger.Timeout), finish) {
 		finish(HTTPReply{})
 	}
+}
+
+// deliver hands an answer to who waits for it. A fault in one must not cost the others of its batch their answers.
+func (l *link) deliver(q queued, a wire.Answer, ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			l.host.Fault("the answer to a "+string(q.op.Kind), r)
+		}
+	}()
+	q.done(a, ok)
 }
 
 // answers reads a reply of the ledger that must hold exactly so many answers. false: nothing is known of what was

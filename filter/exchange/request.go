@@ -18,9 +18,15 @@ type Request struct {
 // maxShownBytes bounds what the ledger is told of a call for people; a longer one is shown by its size alone.
 const maxShownBytes = 16 << 10
 
-// toTool is the call that executes an attempt: the caller's request without what belongs to the caller's hop or to
-// Idem. The tool is asked for a plain body, so that its reply fits every caller that gets it.
-func (r Request) toTool(cluster string, c *Call, approvedBy string) HTTPCall {
+// toTool is the call that executes an attempt.
+func (c *Call) toTool(cluster, approvedBy string) HTTPCall {
+	return HTTPCall{Cluster: cluster, Headers: c.toolHeaders(approvedBy), Body: c.Request.Body, Timeout: c.Rule.ExecutionTimeout}
+}
+
+// toolHeaders are the caller's headers without what belongs to the caller's hop or to Idem. The tool is asked for a
+// plain body, so that its reply fits every caller that gets it.
+func (c *Call) toolHeaders(approvedBy string) [][2]string {
+	r := c.Request
 	headers := [][2]string{{":method", r.Method}, {":path", r.Path}, {":authority", r.Authority}}
 	for _, h := range passes(r.Headers) {
 		switch h[0] {
@@ -39,7 +45,7 @@ func (r Request) toTool(cluster string, c *Call, approvedBy string) HTTPCall {
 	if key := c.Rule.ProviderKey; key != nil {
 		headers = append(headers, [2]string{key.Header, providerKey(c.Action.Fingerprint, approvedBy)})
 	}
-	return HTTPCall{Cluster: cluster, Headers: headers, Body: r.Body, Timeout: c.Rule.ExecutionTimeout}
+	return headers
 }
 
 // forPeople is the call as written, for the one who answers a hold: a JSON object with method, path and args.

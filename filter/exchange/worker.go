@@ -14,6 +14,8 @@ type Worker struct {
 	link       *link
 	executions map[string]*execution // by attempt
 	watches    map[string]*watch     // by attempt or hold
+	parked     map[*Call]struct{}    // callers without a reply
+	lookedAt   time.Duration         // when the parked callers' last bound was looked at
 	settling   []*settlement         // commits and fails that the ledger has not acknowledged
 	forgotten  uint64                // settlements given up for want of room
 }
@@ -25,12 +27,18 @@ func NewWorker(host Host, config *policy.Config) *Worker {
 		link:       newLink(host, config.Ledger),
 		executions: map[string]*execution{},
 		watches:    map[string]*watch{},
+		parked:     map[*Call]struct{}{},
 	}
 }
 
 // Arrive takes a call in. It only queues, so a stream's callback may call it.
 func (w *Worker) Arrive(c *Call) {
 	c.worker, c.arrived = w, w.host.Now()
+	if c.shadows() {
+		c.standInShadow()
+	} else {
+		w.parked[c] = struct{}{}
+	}
 	w.reserve(c)
 	w.host.Wake()
 }
@@ -51,7 +59,24 @@ func (w *Worker) Tick() {
 		v.tick(now)
 	}
 	w.tickSettling(now)
+	w.tickParked(now)
 	w.link.flush()
+}
+
+// tickParked answers callers that everything else has forgotten, which only a fault of this program can bring about. A
+// caller that hangs would hang until the proxy's idle timeout.
+func (w *Worker) tickParked(now time.Duration) {
+	if now < w.lookedAt+time.Second {
+		return
+	}
+	w.lookedAt = now
+	for c := range w.parked {
+		if now < c.lastBound() {
+			continue
+		}
+		w.host.Warn("a caller was forgotten by a fault of this filter; it is told that its call is in doubt")
+		c.refuse(problem{code: codeInDoubt, status: 504, detail: detailInDoubt})
+	}
 }
 
 // Idle says whether nothing is under way: no execution, no wait, nothing unacknowledged, nothing queued.

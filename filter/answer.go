@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
+
+	"idem/filter/exchange"
+)
+
+// Reply answers the parked stream. It runs in the root context, and puts that context back as the one that acts.
+func (s *stream) Reply(r exchange.Reply) {
+	s.act(func() { s.send(r) })
+}
+
+// Pass lets the parked stream go on to the tool, to execute its call itself. It runs in the root context.
+func (s *stream) Pass(headers [][2]string) {
+	s.act(func() {
+		s.watched = newWatched(s.call.Rule.MaxResultBytes)
+		if body := len(s.request.Body); body > 0 {
+			headers = append(headers, [2]string{"content-length", strconv.Itoa(body)})
+		}
+		if scheme := s.header(":scheme"); len(scheme) > 0 {
+			headers = append([][2]string{{":scheme", scheme[0]}}, headers...)
+		}
+		if err := proxywasm.ReplaceHttpRequestHeaders(headers); err != nil {
+			s.plugin.host.Warn("a call cannot be passed on: " + err.Error())
+			s.call.Passed(exchange.HTTPReply{})
+			s.send(exchange.Fault())
+			return
+		}
+		if err := proxywasm.ResumeHttpRequest(); err != nil {
+			s.plugin.host.Warn("a call cannot go on: " + err.Error())
+		}
+	})
+}
+
+// act runs do with this stream as the acting context. A stream that has gone does nothing.
+func (s *stream) act(do func()) {
+	if proxywasm.SetEffectiveContext(s.id) != nil {
+		return
+	}
+	do()
+	if err := proxywasm.SetEffectiveContext(s.plugin.id); err != nil {
+		proxywasm.LogCritical("idem: the root context cannot act again: " + err.Error())
+	}
+}
+
+// send answers the stream that is the acting context.
+func (s *stream) send(r exchange.Reply) {
+	if s.replied {
+		return
+	}
+	s.replied = true
+	s.tellLogs(r.Outcome, r.Code)
+	if err := proxywasm.SendHttpResponse(uint32(r.Status), r.Headers, r.Body, -1); err != nil {
+		proxywasm.LogError("idem: a reply could not be sent: " + err.Error())
+	}
+}
+
+// tellLogs leaves in the stream's filter state what access logs may show: wasm.idem.outcome, …
+func (s *stream) tellLogs(outcome, code string) {
+	setState("idem.outcome", outcome)
+	if code != "" {
+		setState("idem.code", code)
+	}
+	if s.call != nil {
+		setState("idem.fingerprint", s.call.Action.Fingerprint)
+		setState("idem.rule", s.call.Rule.Name)
+	}
+}
+
+func setState(name, value string) {
+	if err := proxywasm.SetProperty([]string{name}, []byte(value)); err != nil {
+		proxywasm.LogDebug("idem: filter state " + name + ": " + err.Error())
+	}
+}

@@ -1,0 +1,134 @@
+package exchange
+
+import (
+	"testing"
+	"time"
+
+	"idem/filter/policy"
+	"idem/ledgerd/wire"
+)
+
+func TestInlineExecutionIsTheCallersOwnStream(t *testing.T) {
+	b := newBench(t)
+	b.rule.Inline = true
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	if len(c.passed) != 1 || b.toolCalls() != 0 {
+		t.Fatalf("the stream passed %d times, the worker called the tool %d times", len(c.passed), b.toolCalls())
+	}
+	if header(c.passed[0], "x-idem-run") != "" || header(c.passed[0], "accept-encoding") != "identity" {
+		t.Errorf("the tool gets %v", c.passed[0])
+	}
+	w := b.arrive("b")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: c.call.attempt})
+	reply := byTool(200, "1")
+	if headers, outcome := c.call.Passing(reply); outcome != "executed" || header(headers, headerFingerprint) != fingerprint1 {
+		t.Errorf("the reply that streams past tells %v", headers)
+	}
+	c.call.Passed(reply)
+	b.worker.Flush()
+	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+	b.waits(c)
+	b.told(w, 200, "coalesced", "")
+	if !b.worker.Idle() || len(b.worker.parked) != 0 {
+		t.Error("the worker still has something under way")
+	}
+}
+
+func TestInlineDisconnectIsInDoubt(t *testing.T) {
+	b := newBench(t)
+	b.rule.Inline = true
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	c.call.Passed(HTTPReply{})
+	c.call.Leave()
+	b.worker.Flush()
+	if op := b.ledger(wire.OpFail).ops(t)[0]; op.Class != wire.ClassUnknown {
+		t.Errorf("the ledger is told %+v", op)
+	}
+}
+
+func TestInlineCallerThatLeftBeforeTheGrantDoesNotExecute(t *testing.T) {
+	b := newBench(t)
+	b.rule.Inline = true
+	c := b.arrive("a")
+	c.call.Passed(HTTPReply{})
+	c.call.Leave()
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	if op := b.ledger(wire.OpFail).ops(t)[0]; op.Class != wire.ClassNotSent || len(c.passed) != 0 {
+		t.Errorf("the ledger is told %+v; passed %v", op, c.passed)
+	}
+}
+
+func TestInlineExecutionThatOutlastsItsTimeoutIsNotVouchedFor(t *testing.T) {
+	b := newBench(t)
+	b.rule.Inline = true
+	b.rule.ExecutionTimeout = 6 * time.Second
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	b.pass(5 * time.Second)
+	b.ledger(wire.OpExtend).answer(wire.Answer{Kind: wire.AnswerOK})
+	b.pass(20 * time.Second)
+	if len(b.host.calls) != 0 {
+		t.Errorf("the lease is still extended: %s", b.underWay())
+	}
+}
+
+func TestShadowOnlyWatches(t *testing.T) {
+	b := newBench(t)
+	b.rule.Mode = policy.Shadow
+	c := b.arrive("a")
+	reserve := b.ledger(wire.OpReserve)
+	op := reserve.ops(t)[0]
+	if op.Fingerprint == fingerprint1 || op.Intent == intent1 {
+		t.Error("a call that is only watched is recorded where enforced calls are")
+	}
+	c.call.Passed(byTool(200, "1")) // the tool was faster than the ledger
+	reserve.answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	if got := b.ledger(wire.OpCommit); got.ops(t)[0].Intent != op.Intent {
+		t.Error("committed in another record")
+	} else {
+		got.answer(wire.Answer{Kind: wire.AnswerOK})
+	}
+	again := b.arrive("b")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerHeld, Hold: &wire.Hold{ID: "h-1"}})
+	again.call.Passed(byTool(200, "2"))
+	if b.host.counters["shadow.executed"] != 1 || b.host.counters["shadow.held"] != 1 {
+		t.Errorf("counted %v", b.host.counters)
+	}
+	b.waits(c)
+	b.waits(again)
+	if b.toolCalls() != 0 || len(c.passed) != 0 || !b.worker.Idle() {
+		t.Error("the worker did more than watch")
+	}
+}
+
+func TestShadowIsNotStoppedByALostLedger(t *testing.T) {
+	b := newBench(t)
+	b.rule.Mode = policy.Shadow
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).reply(HTTPReply{})
+	b.waits(c)
+	if b.host.counters["shadow.unavailable"] != 1 {
+		t.Errorf("counted %v", b.host.counters)
+	}
+	b.pass(TickPeriod)
+	b.ledger(wire.OpFail).answer(wire.Answer{Kind: wire.AnswerOK})
+}
+
+func TestFaultInOneAnswerDoesNotCostTheOthersTheirs(t *testing.T) {
+	b := newBench(t)
+	b.arrive("first") // whose answer lets the next two go together
+	first := b.ledger(wire.OpReserve)
+	bad, good := b.arrive("b"), b.arrive("c")
+	bad.call.Rule = nil // what a fault of the program would leave
+	first.answer(wire.Answer{Kind: wire.AnswerDenied})
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerDenied}, wire.Answer{Kind: wire.AnswerDenied})
+	b.told(good, 403, "denied", "denied")
+	if len(b.host.warnings) == 0 {
+		t.Error("the fault is not reported")
+	}
+	bad.call.Rule = b.rule
+	b.pass(90 * time.Second)
+	b.told(bad, 504, "in_doubt", "in_doubt")
+}

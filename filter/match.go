@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
+
+	"idem/canon"
+	"idem/filter/mcp"
+	"idem/filter/policy"
+	"idem/ledgerd/wire"
+)
+
+// match gives the first of the rules that the call falls under, and the call in its canonical form. A call that cannot
+// be read under an enforcing rule is refused, also where only the rule's tools could not be judged because of that. An
+// MCP message that is no tools/call falls under no rule.
+func (s *stream) match(rules []*policy.Rule) (*policy.Rule, canon.Action, *mcp.Request, *canon.Error) {
+	for _, rule := range rules {
+		if rule.Mode == policy.Off && len(rule.Match.Tools) == 0 {
+			break
+		}
+		action, request, err := s.read(rule)
+		switch {
+		case err != nil && rule.Mode == policy.Enforce:
+			return rule, action, nil, err
+		case err != nil:
+			s.plugin.host.Count("shadow.refused", 1)
+		case rule.Protocol == canon.MCP && request == nil:
+		case !rule.Match.MatchesTool(action.Tool):
+		case rule.Mode == policy.Off:
+			return nil, action, nil, nil
+		default:
+			return rule, action, request, nil
+		}
+	}
+	return nil, canon.Action{}, nil, nil
+}
+
+// read reads the call under one rule. The request is that of an MCP rule; nil there: the message is no tools/call.
+func (s *stream) read(rule *policy.Rule) (action canon.Action, request *mcp.Request, unreadable *canon.Error) {
+	if rule.Protocol == canon.MCP {
+		if request, unreadable = mcp.Read(s.request.Body, s.header("accept")); request == nil {
+			return action, nil, unreadable
+		}
+	}
+	if size := int64(len(s.request.Body)); size > rule.MaxBodyBytes {
+		return action, nil, tooLarge(rule.MaxBodyBytes)
+	}
+	action, err := rule.Canon.Read(s.canonCall())
+	if err != nil {
+		return action, nil, canonError(err)
+	}
+	return action, request, checkNames(action)
+}
+
+func tooLarge(limit int64) *canon.Error {
+	return &canon.Error{Code: "body_too_large", Offset: limit,
+		Detail: "the body is larger than max_body_bytes, " + strconv.FormatInt(limit, 10)}
+}
+
+func canonError(err error) *canon.Error {
+	var unreadable *canon.Error
+	if !errors.As(err, &unreadable) {
+		unreadable = &canon.Error{Code: "malformed_body", Offset: -1, Detail: err.Error()}
+	}
+	return unreadable
+}
+
+// former gives what each of the configuration's predecessors would have called this call. One that could not read it
+// has recorded nothing of it.
+func (s *stream) former(action canon.Action) []wire.Identity {
+	var also []wire.Identity
+	for _, f := range s.plugin.config.Previous {
+		rule, was, _, err := s.match(f.Candidates(s.request.Method, s.request.Authority, s.request.Path))
+		if err == nil && rule != nil && was.Fingerprint != action.Fingerprint {
+			also = append(also, wire.Identity{Intent: was.Intent, Fingerprint: was.Fingerprint})
+		}
+	}
+	return also
+}
+
+// checkNames refuses what the ledger could not tell apart or keep: names that are no UTF-8 or beyond its limit.
+func checkNames(action canon.Action) *canon.Error {
+	for _, n := range [...]struct{ what, text string }{{"run id", action.Run}, {"tool's name", action.Tool}} {
+		if len(n.text) > wire.MaxText {
+			return &canon.Error{Code: "malformed_body", Offset: -1,
+				Detail: "the " + n.what + " has " + strconv.Itoa(len(n.text)) + " bytes; at most " + strconv.Itoa(wire.MaxText) + " are allowed"}
+		}
+		if !utf8.ValidString(n.text) {
+			return &canon.Error{Code: "malformed_body", Offset: -1, Detail: "the " + n.what + " is no UTF-8"}
+		}
+	}
+	return nil
+}
+
+func (s *stream) canonCall() canon.Call {
+	return canon.Call{
+		Method: s.request.Method, Host: s.request.Authority, Path: s.request.Path,
+		Header: s.header, Metadata: metadata, Body: s.request.Body,
+	}
+}
+
+// header gives the values of a request header by its lower-case name.
+func (s *stream) header(name string) []string {
+	var values []string
+	for _, h := range s.request.Headers {
+		if h[0] == name {
+			values = append(values, h[1])
+		}
+	}
+	return values
+}
+
+// metadata gives a text of the stream's dynamic metadata, where jwt_authn leaves the claims that it verified.
+func metadata(path []string) string {
+	value, err := proxywasm.GetProperty(append([]string{"metadata", "filter_metadata"}, path...))
+	if err != nil {
+		return ""
+	}
+	return string(value)
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
+
+	"idem/filter/exchange"
+	"idem/filter/policy"
+)
+
+// watched is the reply to a stream that executes its own call, gathered as it passes.
+type watched struct {
+	reply exchange.HTTPReply
+	limit int64 // bytes of the body that are kept: one more than may be stored, so that a larger one shows
+}
+
+func newWatched(maxResultBytes int64) *watched { return &watched{limit: maxResultBytes + 1} }
+
+// OnHttpResponseHeaders takes down how the reply began and tells the caller of the call.
+func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
+	defer recovered("OnHttpResponseHeaders")
+	if s.watched == nil || s.replied {
+		return types.ActionContinue
+	}
+	headers, err := proxywasm.GetHttpResponseHeaders()
+	if err != nil {
+		s.plugin.host.Warn("the headers of a reply cannot be read: " + err.Error())
+		return types.ActionContinue
+	}
+	reply := &s.watched.reply
+	for _, h := range headers {
+		if h[0] == ":status" {
+			reply.Status, _ = strconv.Atoi(h[1])
+		}
+	}
+	tools := slices.DeleteFunc(slices.Clone(headers), func(h [2]string) bool { return strings.HasPrefix(h[0], "x-idem-") })
+	reply.Headers = append(tools, howItEnded()...)
+	if s.call.Rule.Mode != policy.Shadow {
+		s.tellPassing(headers)
+	}
+	if endOfStream {
+		s.call.Passed(*reply)
+	}
+	return types.ActionContinue
+}
+
+// tellPassing writes our headers onto a reply that streams past, in place of a tool's that look like them.
+func (s *stream) tellPassing(headers [][2]string) {
+	for _, h := range headers {
+		if strings.HasPrefix(h[0], "x-idem-") {
+			_ = proxywasm.RemoveHttpResponseHeader(h[0])
+		}
+	}
+	tell, outcome := s.call.Passing(s.watched.reply)
+	for _, h := range tell {
+		_ = proxywasm.AddHttpResponseHeader(h[0], h[1])
+	}
+	s.tellLogs(outcome, "")
+}
+
+// OnHttpResponseBody keeps the piece of the body that passes.
+func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
+	defer recovered("OnHttpResponseBody")
+	if s.watched == nil || s.replied {
+		return types.ActionContinue
+	}
+	reply := &s.watched.reply
+	if room := s.watched.limit - int64(len(reply.Body)); size > 0 && room > 0 {
+		piece, err := proxywasm.GetHttpResponseBody(0, int(min(int64(size), room)))
+		if err != nil {
+			s.plugin.host.Warn("the body of a reply cannot be read: " + err.Error())
+			reply.Status = 0 // what was read is not the reply
+		}
+		reply.Body = append(reply.Body, piece...)
+	}
+	if endOfStream {
+		s.call.Passed(*reply)
+	}
+	return types.ActionContinue
+}
+
+// OnHttpResponseTrailers ends a reply with trailers: end of stream never comes with its body.
+func (s *stream) OnHttpResponseTrailers(int) types.Action {
+	defer recovered("OnHttpResponseTrailers")
+	if s.watched != nil && !s.replied {
+		s.call.Passed(s.watched.reply)
+	}
+	return types.ActionContinue
+}
+
+// howItEnded gives what the execution listener writes on its replies, for a stream that takes its own route: the
+// response flags, how the reply came about, and the number of attempts.
+func howItEnded() [][2]string {
+	details, _ := proxywasm.GetProperty([]string{"response", "code_details"})
+	attempts := "-"
+	if n, ok := number([]string{"upstream", "request_attempt_count"}); ok {
+		attempts = strconv.FormatUint(n, 10)
+	}
+	flags, _ := number([]string{"response", "flags"})
+	return [][2]string{{"x-idem-details", string(details)}, {"x-idem-flags", flagNames(flags)}, {"x-idem-attempts", attempts}}
+}
+
+// number reads an integer attribute: eight bytes, little endian.
+func number(path []string) (uint64, bool) {
+	value, err := proxywasm.GetProperty(path)
+	if err != nil || len(value) != 8 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(value), true
+}
+
+// flagNames gives the response flags of a bit set in the words of %RESPONSE_FLAGS% (Envoy's CoreResponseFlag, by bit).
+// Of those that do not mean "not sent" it is enough that there are any; NC, whose bit moved between versions, is among
+// them, so that a call without a cluster is in doubt here.
+func flagNames(flags uint64) string {
+	known := []struct {
+		bit  uint
+		name string
+	}{{1, "UH"}, {5, "UF"}, {7, "UO"}, {8, "NR"}}
+	var names []string
+	for _, f := range known {
+		if flags&(1<<f.bit) != 0 {
+			names = append(names, f.name)
+			flags &^= 1 << f.bit
+		}
+	}
+	if flags != 0 {
+		names = append(names, "other")
+	}
+	return strings.Join(names, ",")
+}
