@@ -243,17 +243,42 @@ func TestAWriteThatHappensLateIsNotTakenForAnother(t *testing.T) {
 	}
 }
 
+// halfFaulty makes half of all writes fail at random: lost, done, or done just before some later write.
+func halfFaulty(random *rand.Rand) func(store.Write, func() (uint64, error)) (uint64, error) {
+	var mu sync.Mutex
+	var late []func()
+	return func(_ store.Write, swap func() (uint64, error)) (uint64, error) {
+		mu.Lock()
+		n := random.IntN(6)
+		due := late
+		late = nil
+		if n == 0 {
+			late = append(late, func() { _, _ = swap() })
+		}
+		mu.Unlock()
+		for _, land := range due {
+			land()
+		}
+		switch n {
+		case 0, 1:
+			return 0, store.ErrUnavailable
+		case 2:
+			if _, err := swap(); err != nil {
+				return 0, err
+			}
+			return 0, store.ErrUnavailable
+		}
+		return swap()
+	}
+}
+
 func TestUnderFaultsNothingExecutesTwice(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
-	faults := []faulty.Fault{faulty.None, faulty.None, faulty.None, faulty.Lost, faulty.Unheard, faulty.Late}
-
-	one := open(t, shared)
-	kept := faulty.New(one.kept.Store)
-	one.kept.Store = kept
-	other := openOver(t, one.clock, &watched{Store: kept}, shared)
-	kept.Follow(func(faulty.Op) faulty.Fault { return faults[random.IntN(len(faults))] })
+	one, other := two(t)
+	fault := halfFaulty(rand.New(rand.NewPCG(seed, 1)))
+	one.kept.setSwap(fault)
+	other.kept.setSwap(fault)
 
 	const calls, callers = 30, 6
 	var mu sync.Mutex
