@@ -46,9 +46,10 @@ func (r *reading) readMoney(i int32, around currency, root bool) (kept bool) {
 		return v.reason > money.Read
 	case '[':
 		for c := i + 1; c < v.next; c = r.values[c].next {
-			if r.values[c].kind == '{' {
+			switch r.values[c].kind {
+			case '{':
 				r.readMoney(c, currency{}, false)
-			} else if r.values[c].kind == '[' || r.values[c].kind == '"' {
+			case '[', '"':
 				kept = r.readMoney(c, around, false) || kept
 			}
 		}

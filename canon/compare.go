@@ -71,7 +71,7 @@ func (c *comparison) values(i, j int32) {
 func (c *comparison) members(i, j int32) {
 	x, y := i+1, j+1
 	for x < c.a.values[i].next || y < c.b.values[j].next {
-		order := 0
+		var order int // which of the two has the next name, 0: both
 		switch {
 		case x >= c.a.values[i].next:
 			order = 1
@@ -87,13 +87,11 @@ func (c *comparison) members(i, j int32) {
 		if order >= 0 {
 			q, y = y, c.b.values[y].next
 		}
-		name := ""
 		if p >= 0 {
-			name = c.a.values[p].name
+			c.enter(c.a.values[p].name, p, q)
 		} else {
-			name = c.b.values[q].name
+			c.enter(c.b.values[q].name, p, q)
 		}
-		c.enter(name, p, q)
 	}
 }
 

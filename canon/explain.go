@@ -97,7 +97,8 @@ func (x *explanation) written(v *value) string {
 // walk lists the changes of a value at a place, and of all in it.
 func (x *explanation) walk(i int32, at place) {
 	v := &x.values[i]
-	if i == x.args {
+	switch i {
+	case x.args:
 		at = top
 		if x.rule.Protocol == MCP {
 			at = inMCP
@@ -105,7 +106,7 @@ func (x *explanation) walk(i int32, at place) {
 		if len(x.rule.identity) > 0 {
 			x.identity(v)
 		}
-	} else if i == x.beside {
+	case x.beside:
 		at = beside
 	}
 	switch {

@@ -246,7 +246,7 @@ func TestReadersMayBeUsedByManyAtOnce(t *testing.T) {
 		go func() {
 			for range 200 {
 				if a, err := c.Read(post("", "/x", body)); err != nil || a.Fingerprint != fingerprint {
-					done <- fmt.Errorf("%s: %s, %v", body, a.Fingerprint, err)
+					done <- fmt.Errorf("%s: %s, %w", body, a.Fingerprint, err)
 					return
 				}
 			}

@@ -181,7 +181,7 @@ func (t *tree) readJSON(body []byte, deepest int) *Error {
 		}
 	}
 	end := d.InputOffset()
-	if _, err := d.ReadToken(); err != io.EOF {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		for end < int64(len(t.body)) && isSpace(t.body[end]) {
 			end++
 		}
@@ -209,9 +209,9 @@ func (t *tree) syntax(err error) *Error {
 	}
 	e.Offset, e.Pointer = s.ByteOffset, shortened(string(s.JSONPointer))
 	switch {
-	case s.Err == jsontext.ErrDuplicateName:
+	case errors.Is(s.Err, jsontext.ErrDuplicateName):
 		e.Detail = "the name stands twice in one object"
-	case s.Err == io.ErrUnexpectedEOF:
+	case errors.Is(s.Err, io.ErrUnexpectedEOF):
 	case s.Err != nil:
 		e.Detail = s.Err.Error()
 	}

@@ -38,14 +38,14 @@ func (r *reading) dropped() string {
 		return ""
 	}
 	const offset, prime = 14695981039346656037, 1099511628211
-	sum, any := uint64(offset), false
+	sum, found := uint64(offset), false
 	for i := int32(0); i < int32(len(r.values)); {
 		v := &r.values[i]
 		if v.gone != volatile {
 			i++
 			continue
 		}
-		any = true
+		found = true
 		for _, text := range [...]string{v.name, "=", r.body[v.off:v.end], "\x00"} {
 			for n := range len(text) {
 				sum = (sum ^ uint64(text[n])) * prime
@@ -53,7 +53,7 @@ func (r *reading) dropped() string {
 		}
 		i = v.next
 	}
-	if !any {
+	if !found {
 		return ""
 	}
 	var text [16]byte
