@@ -21,7 +21,7 @@ func (tool *Tool) answerMCP(w http.ResponseWriter, body []byte, behaviour Behavi
 	if json.Unmarshal(body, &request) != nil || request.JSONRPC != "2.0" || request.ID == nil {
 		return false
 	}
-	end := ""
+	var end string
 	switch behaviour {
 	case OK, "":
 		end = `"result":{"content":[{"type":"text","text":"` + id + `"}],"structuredContent":{"refund_id":"` + id + `"}}`
