@@ -28,11 +28,11 @@ type finding struct {
 
 // doctorOptions are the flags of `ledgerd doctor`.
 type doctorOptions struct {
-	dataDir, store        string
-	data, dataToken       string
-	envoyAdmin, execution string
-	asJSON                bool
-	admin                 *client
+	dataDir, store  string
+	data, dataToken string
+	envoyAdmin      string
+	asJSON          bool
+	admin           *client
 }
 
 func newDoctor() *cobra.Command {

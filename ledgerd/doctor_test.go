@@ -53,8 +53,8 @@ func TestTheDoctorFindsTheShippedConfigurationWell(t *testing.T) {
 }
 
 func TestTheDoctorFindsWhatCouldExecuteTwiceOrHideAnEnd(t *testing.T) {
-	in := func(old, new string) func(string) string {
-		return func(text string) string { return strings.Replace(text, old, new, -1) }
+	in := func(part, other string) func(string) string {
+		return func(text string) string { return strings.ReplaceAll(text, part, other) }
 	}
 	for name, c := range map[string]struct {
 		change func(string) string
@@ -101,7 +101,7 @@ func TestTheDoctorAsksAnEnvoy(t *testing.T) {
 	defer server.Close()
 	args := []string{"doctor", "--data-dir", t.TempDir(), "--server", "http://127.0.0.1:1", "--data-server", "http://127.0.0.1:1"}
 	command(t, append(args, "--envoy-admin", server.URL)...).wants(t, 1, "FAIL", "FAIL_OPEN", "executed once")
-	command(t, append(args, "--envoy-admin", "http://127.0.0.1:1")...).wants(t, 1, "Envoy's admin interface at http://127.0.0.1:1 cannot be reached")
+	command(t, append(args, "--envoy-admin", "http://127.0.0.1:1")...).wants(t, 1, "admin interface of Envoy at http://127.0.0.1:1 cannot be reached")
 	command(t, append(args, "--json")...).wants(t, 1, `"grade": "FAIL"`, "admin API")
 }
 

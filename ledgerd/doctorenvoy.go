@@ -24,7 +24,7 @@ func fetchDump(ctx context.Context, admin string, timeout time.Duration) (any, e
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("Envoy's admin interface at %s cannot be reached: %w", admin, err)
+		return nil, fmt.Errorf("admin interface of Envoy at %s cannot be reached: %w", admin, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {

@@ -24,8 +24,7 @@ func examineClock(dir string) []finding {
 	if err != nil {
 		return []finding{{well, "clock", now.UTC().Format(time.RFC3339)}}
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
+	defer discard(f)
 	info, err := f.Stat()
 	if err == nil && info.ModTime().Sub(now).Abs() > tolerated {
 		return []finding{{warn, "clock", fmt.Sprintf("this machine says %s, the file system of %s %s: is the directory on another machine?", now.UTC().Format(time.RFC3339), dir, info.ModTime().UTC().Format(time.RFC3339))}}

@@ -184,19 +184,3 @@ func showForm(w io.Writer, name string, f explain.Form) error {
 	}
 	return table(w, rows)
 }
-
-// newExplainer makes the reader of calls: by the plugin configuration in a file, or, without one, by one rule.
-func newExplainer(rules string, key canon.Key, settings canon.Settings, s surroundings) (*explain.Explainer, error) {
-	if rules == "" {
-		return explain.ByDefaults(settings, key)
-	}
-	text, err := readInput(rules, s.in)
-	if err != nil {
-		return nil, fmt.Errorf("--rules: %w", err)
-	}
-	config, err := readPluginConfig(text, s.environ)
-	if err != nil {
-		return nil, fmt.Errorf("--rules %s: %w", rules, err)
-	}
-	return explain.ByRules(config.Config, string(config.Key.Secret) != standIn), nil
-}

@@ -56,6 +56,26 @@ func TestExplainReadsAsTheFilterDoes(t *testing.T) {
 	command(t, "explain", a, "--rules", rules, "--tool", "x").wants(t, 2, "--tool")
 }
 
+func TestTheRuleIsTheOneThatTheFilterWouldUse(t *testing.T) {
+	two := file(t, "plugin.json", `{"ledger":{"cluster":"l"},"execute":{"cluster":"e"},"calls":[
+		{"name":"payouts","match":{"path":"/api/invoke","tools":["payout*"]}},
+		{"name":"rest","match":{"path":"/api/invoke"}}]}`)
+	for body, want := range map[string]string{
+		`{"tool":"payout_all","args":{}}`: "payouts",
+		`{"tool":"refund","args":{}}`:     "rest",
+		`{`:                               "payouts", // cannot be read: the first rule's to refuse
+	} {
+		got := commandWith(t, body, "explain", "-", "--rules", two, "--path", "/api/invoke", "--json")
+		if !strings.Contains(got.out, `"rule": "`+want+`"`) {
+			t.Errorf("%s is not read by %s: %s", body, want, got.out)
+		}
+	}
+	a := file(t, "a.json", `{"tool":"payout"}`)
+	command(t, "explain", a, "--rules", two, "--rule", "rest", "--json").wants(t, 0, `"rule": "rest"`)
+	command(t, "explain", a, "--rules", two, "--rule", "none").wants(t, 2, `"none"`, "payouts, rest")
+	command(t, "explain", a, "--rule", "none").wants(t, 2, `"none"`)
+}
+
 func TestCheckSaysWhatIsGuardedOrWhatIsWrong(t *testing.T) {
 	command(t, "check", file(t, "plugin.json", plugin)).wants(t, 0, "refunds", "enforce", "POST /api/invoke tools refund*", "T, K")
 	command(t, key, "T=x", "check", file(t, "plugin.json", plugin)).wants(t, 0, "refunds")

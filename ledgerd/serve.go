@@ -91,12 +91,12 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	if err != nil {
 		return err
 	}
-	defer data.Close()
+	defer func() { _ = data.Close() }() // its server closes it too
 	admin, err := listen("admin-listen", o.adminListen, !faces.Operators.Empty() || !faces.Viewers.Empty(), "an --operator-token")
 	if err != nil {
 		return err
 	}
-	defer admin.Close()
+	defer func() { _ = admin.Close() }() // its server closes it too
 
 	kept, err := openStore(ctx, o.store, o.dataDir)
 	if err != nil {
@@ -141,11 +141,11 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	}
 	log.Info("ledgerd drains: /readyz fails, requests under way are finished")
 	served.Drain()
-	wait(failed, o.drainDelay)
+	broken := wait(failed, o.drainDelay)
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.drainTimeout)
 	defer cancel()
 	endWaits()
-	err = errors.Join(shutdown(deadline, dataServer), shutdown(deadline, adminServer))
+	err = errors.Join(broken, shutdown(deadline, dataServer), shutdown(deadline, adminServer))
 	log.Info("ledgerd has stopped")
 	return err
 }
@@ -206,7 +206,7 @@ func listen(setting, address string, guarded bool, needs string) (net.Listener, 
 		return nil, fmt.Errorf("--%s %s: %w (choose another address by --%s)", setting, address, err, setting)
 	}
 	if at, ok := l.Addr().(*net.TCPAddr); !guarded && !(ok && at.IP.IsLoopback()) {
-		l.Close()
+		_ = l.Close() // nothing came in by it
 		return nil, usageError{fmt.Errorf("--%s %s is not a loopback address: it needs %s so that not everyone who reaches it may use it", setting, address, needs)}
 	}
 	return l, nil
@@ -225,13 +225,15 @@ func warnOfOpenDoors(log *slog.Logger, o *serveOptions, faces api.Config) {
 }
 
 // wait lets a time pass, or less where a server fails meanwhile.
-func wait(failed <-chan error, d time.Duration) {
+func wait(failed <-chan error, d time.Duration) error {
 	if d <= 0 {
-		return
+		return nil
 	}
 	select {
-	case <-failed:
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
 	case <-time.After(d):
+		return nil
 	}
 }
 

@@ -69,7 +69,7 @@ func TestAnswersBeforeAnAwaitAreSentWithoutIt(t *testing.T) {
 	body := string(wire.AppendOp(wire.AppendOp(nil, new(reserve("b1", "r", "2"))), &await))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, "POST", f.data.URL+"/v1/ops", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.data.URL+"/v1/ops", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestACommitIsKeptThoughItsSenderHasGone(t *testing.T) {
 	f.ops(reserve("a1", "r", "1"))
 	ctx, gone := context.WithCancel(t.Context())
 	body := wire.AppendOp(nil, new(commit("a1", "1", "done")))
-	request, err := http.NewRequestWithContext(ctx, "POST", "/v1/ops", strings.NewReader(string(body)))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "/v1/ops", strings.NewReader(string(body)))
 	if err != nil {
 		t.Fatal(err)
 	}

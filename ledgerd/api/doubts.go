@@ -91,7 +91,6 @@ func (a *API) resolve(w http.ResponseWriter, r *http.Request, who string) {
 		a.fail(w, r, err)
 		return
 	}
-	a.log.Info("a call in doubt was resolved", "attempt", id, "as", body.As, "by", who, "tool", d.Tool, "intent", d.Intent)
 	a.reply(w, http.StatusOK, d)
 }
 

@@ -13,18 +13,18 @@ import (
 )
 
 // follow opens an event stream and gives its lines.
-func follow(t *testing.T, url string) (lines *bufio.Scanner, close func()) {
+func follow(t *testing.T, url string) (lines *bufio.Scanner, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	r, err := http.NewRequestWithContext(ctx, "GET", url+"/api/events", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r) //nolint:bodyclose // end closes it
 	if err != nil {
 		t.Fatal(err)
 	}
-	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" {
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%d, content-type %q", response.StatusCode, response.Header.Get("Content-Type"))
 	}
 	return bufio.NewScanner(response.Body), func() { response.Body.Close(); cancel() }

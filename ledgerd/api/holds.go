@@ -95,6 +95,5 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, id string, decision
 		a.fail(w, r, err)
 		return
 	}
-	a.log.Info("a hold was answered", "hold", id, "decision", decision, "by", who, "tool", h.Tool, "intent", h.Intent)
 	a.reply(w, http.StatusOK, compared(h))
 }

@@ -168,7 +168,7 @@ func TestHTTP2IsSpokenWithoutTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if response.ProtoMajor != 2 || response.StatusCode != 200 {
+	if response.ProtoMajor != 2 || response.StatusCode != http.StatusOK {
 		t.Fatalf("%s %s", response.Proto, response.Status)
 	}
 }

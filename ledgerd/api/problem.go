@@ -10,6 +10,7 @@ import (
 
 	"idem/ledgerd/ledger"
 	"idem/ledgerd/store"
+	"idem/ledgerd/wire"
 )
 
 // problem is a refusal as RFC 9457 has it. Its members are those that the filter's refusals have too.
@@ -100,7 +101,7 @@ func problemOf(err error) problem {
 	kind := problems[known.code]
 	p := problem{
 		Type: "urn:idem:problem:" + known.code, Title: kind.title, Status: kind.status, Detail: known.detail,
-		Code: known.code, RetryAfterMS: known.after.Milliseconds(), Pointer: known.pointer,
+		Code: known.code, RetryAfterMS: wire.WaitMS(known.after), Pointer: known.pointer,
 	}
 	p.Retryable = p.RetryAfterMS > 0
 	if known.offset > 0 {

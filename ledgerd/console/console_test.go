@@ -13,7 +13,7 @@ import (
 	"idem/ledgerd/console"
 )
 
-func get(t *testing.T, method, target string, headers ...string) *http.Response {
+func get(t *testing.T, method, target string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, target, nil)
 	for i := 0; i < len(headers); i += 2 {
@@ -21,7 +21,7 @@ func get(t *testing.T, method, target string, headers ...string) *http.Response 
 	}
 	w := httptest.NewRecorder()
 	console.Handler().ServeHTTP(w, r)
-	return w.Result()
+	return w
 }
 
 func source(t *testing.T, name string) string {
@@ -39,36 +39,36 @@ func TestEveryFileIsServedUnderTheStrictPolicy(t *testing.T) {
 			return err
 		}
 		r := get(t, "GET", "/console/"+name)
-		csp := r.Header.Get("Content-Security-Policy")
-		if r.StatusCode != 200 || !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: %d, policy %q", name, r.StatusCode, csp)
+		csp := r.Header().Get("Content-Security-Policy")
+		if r.Code != http.StatusOK || !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || r.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d, policy %q", name, r.Code, csp)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := get(t, "GET", "/"); r.StatusCode != 200 || r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
-		t.Errorf("/: %d, %s", r.StatusCode, r.Header.Get("Content-Type"))
+	if r := get(t, "GET", "/"); r.Code != http.StatusOK || r.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Errorf("/: %d, %s", r.Code, r.Header().Get("Content-Type"))
 	}
 }
 
 func TestAPageThatIsKeptIsAskedForAgain(t *testing.T) {
 	first := get(t, "GET", "/console/main.js")
-	again := get(t, "GET", "/console/main.js", "if-none-match", first.Header.Get("Etag"))
-	if again.StatusCode != http.StatusNotModified || first.Header.Get("Cache-Control") != "no-cache" {
-		t.Errorf("%d, cache-control %q", again.StatusCode, first.Header.Get("Cache-Control"))
+	again := get(t, "GET", "/console/main.js", "if-none-match", first.Header().Get("Etag"))
+	if again.Code != http.StatusNotModified || first.Header().Get("Cache-Control") != "no-cache" {
+		t.Errorf("%d, cache-control %q", again.Code, first.Header().Get("Cache-Control"))
 	}
 }
 
 func TestOnlyPagesAreServedAndOnlyRead(t *testing.T) {
 	for _, target := range []string{"/console/", "/console/none.js", "/console/../console.go", "/index.html", "/elsewhere"} {
-		if r := get(t, "GET", target); r.StatusCode != 404 {
-			t.Errorf("%s: %d, want 404", target, r.StatusCode)
+		if r := get(t, "GET", target); r.Code != 404 {
+			t.Errorf("%s: %d, want 404", target, r.Code)
 		}
 	}
-	if r := get(t, "POST", "/"); r.StatusCode != 405 || r.Header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST /: %d", r.StatusCode)
+	if r := get(t, "POST", "/"); r.Code != 405 || r.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST /: %d", r.Code)
 	}
 }
 

@@ -2,7 +2,7 @@
 // every step to the canonical form, and compares the canonical forms member by member. The command `ledgerd explain`
 // and the console's explain page are its two readers.
 //
-// It judges nothing itself. Canonical forms and fingerprints are package canon's, which rule reads a call is package
-// policy's to say; this package only puts the two beside each other. Without the deployment's key the fingerprints are
+// It judges nothing itself. Canonical forms and fingerprints are package canon's, and which rule reads a call is said by
+// whoever makes an [Explainer]; this package only puts the two beside each other. Without the deployment's key the fingerprints are
 // not those of the filter, though whether two are equal is the same; a report says which it is.
 package explain

@@ -111,7 +111,7 @@ func (x *Explainer) form(c Call) (Form, canon.Action, error) {
 		return Form{}, canon.Action{}, err
 	}
 	f := Form{Rule: rule, Changes: []Step{}}
-	action, err := form.Explain(c.canon())
+	action, err := form.Explain(c.Canon())
 	var unreadable *canon.Error
 	switch {
 	case errors.As(err, &unreadable):
@@ -129,7 +129,8 @@ func (x *Explainer) form(c Call) (Form, canon.Action, error) {
 	return f, action, nil
 }
 
-func (c Call) canon() canon.Call {
+// Canon gives the call as package canon reads it: a POST of JSON to / where nothing else is said.
+func (c Call) Canon() canon.Call {
 	headers := map[string][]string{}
 	for name, value := range c.Headers {
 		name = strings.ToLower(name)

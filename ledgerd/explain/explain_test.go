@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"idem/canon"
-	"idem/filter/policy"
 	"idem/ledgerd/explain"
 )
 
@@ -54,38 +53,6 @@ func TestACallThatIsRefusedSaysWhere(t *testing.T) {
 	}
 	if p := r.A.Problem; p == nil || p.Code != "malformed_body" || p.Pointer != "/a" || p.Offset <= 0 || r.A.Fingerprint != "" {
 		t.Fatalf("form %+v, problem %+v", r.A, r.A.Problem)
-	}
-}
-
-func rules(t *testing.T) *explain.Explainer {
-	t.Helper()
-	c, err := policy.Parse([]byte(`{"ledger":{"cluster":"l"},"execute":{"cluster":"e"},"calls":[
-		{"name":"payouts","match":{"path":"/api/invoke","tools":["payout*"]}},
-		{"name":"rest","match":{"path":"/api/invoke"}}]}`), func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return explain.ByRules(c, false)
-}
-
-func TestTheRuleIsTheOneThatTheFilterWouldUse(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"tool":"payout_all","args":{}}`: "payouts",
-		`{"tool":"refund","args":{}}`:     "rest",
-		`{`:                               "payouts", // cannot be read: the first rule's to refuse
-	} {
-		r, err := rules(t).Explain(explain.Call{Path: "/api/invoke", Body: body})
-		if err != nil || r.A.Rule != want {
-			t.Errorf("%s is read by %q (%v), want %q", body, r.A.Rule, err, want)
-		}
-	}
-	if r, err := rules(t).Explain(explain.Call{Rule: "rest", Body: `{"tool":"payout"}`}); err != nil || r.A.Rule != "rest" {
-		t.Errorf("a rule that is named is not used: %v", err)
-	}
-	for _, c := range []explain.Call{{Path: "/elsewhere", Body: "{}"}, {Rule: "none", Body: "{}"}} {
-		if _, err := rules(t).Explain(c); err == nil || !strings.Contains(err.Error(), "payouts, rest") {
-			t.Errorf("%+v: %v, want an error that names the rules", c, err)
-		}
 	}
 }
 

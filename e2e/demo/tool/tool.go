@@ -171,7 +171,7 @@ func (t *Tool) run(w http.ResponseWriter, c call) {
 	switch {
 	case strings.HasPrefix(c.Tool, "refund"):
 		e := t.count(c, "re_"+random())
-		time.Sleep(t.refund)
+		<-time.After(t.refund)
 		reply(w, http.StatusOK, map[string]any{
 			"refund_id": e.RefundID, "status": "succeeded", "customer": e.Customer, "amount": e.Amount, "executed_at": e.At,
 		})
@@ -180,7 +180,7 @@ func (t *Tool) run(w http.ResponseWriter, c call) {
 		reply(w, http.StatusInternalServerError, map[string]any{"error": "the tool failed, as it was asked to", "execution": e.N})
 	case c.Tool == "slow":
 		e := t.count(c, "")
-		time.Sleep(t.slowness(c.Args))
+		<-time.After(t.slowness(c.Args))
 		reply(w, http.StatusOK, map[string]any{"execution": e.N, "id": random()})
 	case c.Tool == "echo":
 		e := t.count(c, "")

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package main
 
@@ -14,7 +14,7 @@ func examineSpace(dir string) finding {
 		return finding{warn, "free space", err.Error()}
 	}
 	const little, veryLittle = 1 << 30, 100 << 20
-	free := uint64(fs.Bavail) * uint64(fs.Bsize)
+	free := fs.Bavail * uint64(fs.Bsize)
 	text := fmt.Sprintf("%d MiB", free>>20)
 	switch {
 	case free < veryLittle:
