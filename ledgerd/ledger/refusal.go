@@ -67,7 +67,7 @@ func (l *Ledger) waited(ctx context.Context, op *wire.Op, v intent.Verdict) wire
 
 // refused answers an operation that the machine did not do.
 func (l *Ledger) refused(j *job, kind wire.OpKind) wire.Answer {
-	a := wire.Answer{Kind: wire.AnswerRefused, Now: unixMS(j.at), Detail: j.verdict.Why, RetryAfterMS: j.verdict.RetryAfter.Milliseconds()}
+	a := wire.Answer{Kind: wire.AnswerRefused, Now: unixMS(j.at), Detail: j.verdict.Why, RetryAfterMS: wire.WaitMS(j.verdict.RetryAfter)}
 	if kind != wire.OpReserve {
 		a.Kind = wire.AnswerError
 	}
