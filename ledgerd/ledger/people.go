@@ -69,7 +69,7 @@ func (l *Ledger) AnswerHold(ctx context.Context, id string, a HoldAnswer) (HoldV
 	if !ok {
 		return HoldView{}, fmt.Errorf("hold %q: %w", id, ErrNotFound)
 	}
-	l.o.Log.Info("a hold was answered", "hold", id, "decision", a.Decision, "by", a.By, "reason", a.Reason, "intent", key, "rule", row.Rule.Name)
+	l.o.Log.Info("a hold was answered", "hold", id, "decision", a.Decision, "by", a.By, "reason", a.Reason, "intent", key, "rule", row.Rule.Name, "tool", row.Tool)
 	return holdView(e, &row), nil
 }
 
@@ -121,7 +121,7 @@ func (l *Ledger) Resolve(ctx context.Context, attempt string, r Resolution) (Dou
 	if !ok {
 		return DoubtView{}, fmt.Errorf("attempt %q in doubt: %w", attempt, ErrNotFound)
 	}
-	l.o.Log.Info("a call in doubt was resolved", "attempt", attempt, "as", r.As, "by", r.By, "reason", r.Reason, "intent", key, "rule", row.Rule.Name)
+	l.o.Log.Info("a call in doubt was resolved", "attempt", attempt, "as", r.As, "by", r.By, "reason", r.Reason, "intent", key, "rule", row.Rule.Name, "tool", row.Tool)
 	return doubtView(e, &row), nil
 }
 
