@@ -75,7 +75,7 @@ func TestNothingAcknowledgedIsLostInAKill(t *testing.T) {
 // holds looks whether what was acknowledged is there. The next stage may be there too: its answer was lost.
 func (a acknowledged) holds(s *Store) error {
 	ctx := context.Background()
-	stage, rec := removed, store.Record{}
+	stage := removed
 	rec, err := s.Load(ctx, a.key)
 	switch {
 	case err == nil:
@@ -94,8 +94,11 @@ func (a acknowledged) holds(s *Store) error {
 		return fmt.Errorf("record %.8s went on from version %d to %d", a.key, a.version, rec.Version)
 	}
 	data, err := s.Result(ctx, a.key[:32])
-	if (stage == committed) != (err == nil) || (err == nil && string(data) != "result of "+a.key) {
-		return fmt.Errorf("record %.8s is at stage %d and its result is %q, %v", a.key, stage, data, err)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("result of %.8s: %w", a.key, err)
+	}
+	if want := map[int]string{committed: "result of " + a.key}[stage]; string(data) != want {
+		return fmt.Errorf("record %.8s is at stage %d and its result is %q, want %q", a.key, stage, data, want)
 	}
 	return nil
 }
