@@ -12,7 +12,8 @@ function headers(more = {}) {
 
 export class Refused extends Error {
   constructor(status, problem) {
-    super(problem.detail || problem.title || 'HTTP ' + status);
+    const again = problem.retry_after_ms > 0 ? ' (may be tried again in ' + Math.ceil(problem.retry_after_ms / 1000) + ' s)' : '';
+    super((problem.detail || problem.title || 'HTTP ' + status) + again);
     this.status = status;
     this.problem = problem;
   }
