@@ -1,12 +1,9 @@
 package e2e_test
 
 import (
-	"bufio"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -36,73 +33,14 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// acceptanceCase is one line of the corpus; its README tells what the members mean.
-type acceptanceCase struct {
-	ID, Kind, Why, Protocol, Tool string
-
-	Steps      []step
-	Expect     []*expectation
-	Executions int
-}
-
-type step struct {
-	AtMS          int64  `json:"at_ms"`
-	Run           string // absent where null
-	ContentType   string `json:"content_type"`
-	Headers       map[string]string
-	Body          string
-	BodyB64       string `json:"body_b64"`
-	ToolBehaviour string `json:"tool_behaviour"`
-	Fault         string
-	Admin         string
-	TargetStep    int `json:"target_step"`
-}
-
-type expectation struct{ Outcome, Code string }
-
-func readCases(t *testing.T) []acceptanceCase {
-	t.Helper()
-	file, err := os.Open("../canon/testdata/cases/corpus.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	var cases []acceptanceCase
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var c acceptanceCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("line %d: %v", len(cases)+1, err)
-		}
-		cases = append(cases, c)
-	}
-	if err := lines.Err(); err != nil || len(cases) == 0 {
-		t.Fatalf("%d cases, %v", len(cases), err)
-	}
-	return cases
-}
-
-func (c acceptanceCase) breaksTheLedger() bool {
-	for _, s := range c.Steps {
-		if s.Fault == "ledger_down" {
-			return true
-		}
-	}
-	return false
-}
-
-// startCases starts a stack whose rules are those that the cases run under, one for each protocol, and whose execution
-// route refuses the connection where the case wants that.
+// startCases starts a stack whose rules are those that the cases run under, and whose execution route refuses the
+// connection where the case wants that.
 func startCases(t *testing.T) *envoytest.Stack {
 	t.Helper()
-	rule := func(protocol, more string) string {
-		return fmt.Sprintf(`{"name":"%s","match":{"path_prefix":"/%[1]s/"%s},"protocol":"%[1]s","execution_timeout":"3s"}`, protocol, more)
-	}
 	nowhere := envoytest.FreeAddress(t)
 	return envoytest.StartStack(t, envoytest.Options{
 		Concurrency: 2,
-		Plugin:      plugin(rule("json", ""), rule("form", ""), rule("mcp", `,"tools":["*"]`)),
+		Plugin:      caseRules(),
 		Edit:        func(bootstrap map[string]any) { refuseByHeader(bootstrap, nowhere) },
 	})
 }
@@ -168,8 +106,7 @@ func (c acceptanceCase) play(t *testing.T, stack *envoytest.Stack) {
 		if want == nil {
 			continue
 		}
-		r := reply(i)
-		if r.Err != nil || r.Outcome() != want.Outcome || want.Code != "" && !strings.Contains(string(r.Body), `"code":"`+want.Code+`"`) {
+		if r := reply(i); !want.met(r) {
 			t.Errorf("step %d: got %v; want %s %s\n%s: %s", i, r, want.Outcome, want.Code, c.Kind, c.Why)
 		}
 	}
@@ -192,27 +129,6 @@ func pause(t *testing.T, d time.Duration) {
 	case <-time.After(d):
 	case <-t.Context().Done():
 	}
-}
-
-func (c acceptanceCase) call(s step, host string) envoytest.Call {
-	call := envoytest.Call{
-		Path: "/" + c.Protocol + "/" + c.Tool, Host: host, Run: s.Run, Type: s.ContentType, Body: s.Body,
-		Header: map[string]string{envoytest.BehaviourHeader: s.ToolBehaviour},
-	}
-	if s.BodyB64 != "" {
-		body, err := base64.StdEncoding.DecodeString(s.BodyB64)
-		if err != nil {
-			panic(err)
-		}
-		call.Body = string(body)
-	}
-	if c.Protocol == "mcp" {
-		call.Header["accept"] = "application/json, text/event-stream"
-	}
-	for name, value := range s.Headers {
-		call.Header[strings.ToLower(name)] = value
-	}
-	return call
 }
 
 // answer is what a person does about a reply that said held or in_doubt.
