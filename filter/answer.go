@@ -10,29 +10,32 @@ import (
 
 // Reply answers the parked stream. It runs in the root context, and puts that context back as the one that acts.
 func (s *stream) Reply(r exchange.Reply) {
-	s.act(func() { s.send(r) })
+	s.plugin.outbox.put(func() { s.act(func() { s.send(r) }) })
 }
 
 // Pass lets the parked stream go on to the tool, to execute its call itself. It runs in the root context.
 func (s *stream) Pass(headers [][2]string) {
-	s.act(func() {
-		s.watched = newWatched(s.call.Rule.MaxResultBytes)
-		if body := len(s.request.Body); body > 0 {
-			headers = append(headers, [2]string{"content-length", strconv.Itoa(body)})
-		}
-		if scheme := s.header(":scheme"); len(scheme) > 0 {
-			headers = append([][2]string{{":scheme", scheme[0]}}, headers...)
-		}
-		if err := proxywasm.ReplaceHttpRequestHeaders(headers); err != nil {
-			s.plugin.host.Warn("a call cannot be passed on: " + err.Error())
-			s.call.Passed(exchange.HTTPReply{})
-			s.send(exchange.Fault())
-			return
-		}
-		if err := proxywasm.ResumeHttpRequest(); err != nil {
-			s.plugin.host.Warn("a call cannot go on: " + err.Error())
-		}
-	})
+	s.plugin.outbox.put(func() { s.act(func() { s.goOn(headers) }) })
+}
+
+// goOn resumes the stream that is the acting context, with other headers.
+func (s *stream) goOn(headers [][2]string) {
+	s.watched = newWatched(s.call.Rule.MaxResultBytes)
+	if body := len(s.request.Body); body > 0 {
+		headers = append(headers, [2]string{"content-length", strconv.Itoa(body)})
+	}
+	if scheme := s.header(":scheme"); len(scheme) > 0 {
+		headers = append([][2]string{{":scheme", scheme[0]}}, headers...)
+	}
+	if err := proxywasm.ReplaceHttpRequestHeaders(headers); err != nil {
+		s.plugin.host.Warn("a call cannot be passed on: " + err.Error())
+		s.call.Passed(exchange.HTTPReply{})
+		s.send(exchange.Fault())
+		return
+	}
+	if err := proxywasm.ResumeHttpRequest(); err != nil {
+		s.plugin.host.Warn("a call cannot go on: " + err.Error())
+	}
 }
 
 // act runs do with this stream as the acting context. A stream that has gone does nothing.

@@ -55,6 +55,7 @@ func (h *host) Dispatch(call exchange.HTTPCall, done func(exchange.HTTPReply)) b
 	_, err := proxywasm.DispatchHttpCall(call.Cluster, call.Headers, call.Body, nil, timeout,
 		func(numHeaders, bodySize, _ int) {
 			defer recovered("an HTTP call's callback")
+			h.plugin.outbox.begin()
 			done(httpReply(numHeaders, bodySize))
 		})
 	if err != nil {

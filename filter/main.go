@@ -6,7 +6,11 @@
 //	main.go    the entry points of the ABI
 //	plugin.go  the root context: configuration, queue, tick
 //	host.go    what the worker may ask of the proxy
-//	stream.go  one caller's stream: read, matched, parked, answered
+//	outbox.go  what is sent to streams, in portions
+//	stream.go  one caller's stream: read and parked
+//	match.go   the rule that it falls under
+//	answer.go  its reply, or its leave to go on
+//	watched.go the reply to a stream that goes on
 //
 // Facts of the host that shape it: only a root context's HTTP calls survive the stream that asked for them, and the
 // SDK gives a callback to the context that dispatched the call, so all calls are made by the root context; a stream

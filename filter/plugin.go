@@ -19,6 +19,7 @@ type plugin struct {
 	worker *exchange.Worker
 	host   *host
 	queue  uint32
+	outbox outbox
 	done   bool // the configuration has been replaced; what is under way is finished
 }
 
@@ -41,6 +42,7 @@ func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 		return types.OnPluginStartStatusFailed
 	}
 	p.host = newHost(p)
+	p.outbox.wake = p.host.Wake
 	// The ids of VMs and contexts are the same in every worker, so only chance keeps the queues apart.
 	queue, err := proxywasm.RegisterSharedQueue("idem-" + p.host.NewID())
 	if err != nil {
@@ -74,12 +76,14 @@ func (p *plugin) OnQueueReady(queue uint32) {
 		}
 	}
 	p.host.woken = false
+	p.outbox.begin()
 	p.worker.Flush()
 }
 
 // OnTick lets time pass.
 func (p *plugin) OnTick() {
 	defer recovered("OnTick")
+	p.outbox.begin()
 	p.worker.Tick()
 	if p.done && p.worker.Idle() {
 		p.done = false
