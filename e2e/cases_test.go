@@ -41,8 +41,33 @@ func startCases(t *testing.T) *envoytest.Stack {
 	return envoytest.StartStack(t, envoytest.Options{
 		Concurrency: 2,
 		Plugin:      caseRules(),
-		Edit:        func(bootstrap map[string]any) { refuseByHeader(bootstrap, nowhere) },
+		Edit: func(bootstrap map[string]any) {
+			refuseByHeader(bootstrap, nowhere)
+			asStruct(bootstrap)
+		},
 	})
+}
+
+// asStruct hands the plugin configuration over as a google.protobuf.Struct, as it may be written too.
+func asStruct(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		configuration, _ := v["configuration"].(map[string]any)
+		if text, ok := configuration["value"].(string); ok {
+			var value map[string]any
+			if err := json.Unmarshal([]byte(text), &value); err != nil {
+				panic(err)
+			}
+			v["configuration"] = map[string]any{"@type": "type.googleapis.com/google.protobuf.Struct", "value": value}
+		}
+		for _, member := range v {
+			asStruct(member)
+		}
+	case []any:
+		for _, item := range v {
+			asStruct(item)
+		}
+	}
 }
 
 // refuseByHeader routes executions whose behaviour is "refused" to an address where nothing listens.

@@ -9,8 +9,8 @@
 //
 // # The document
 //
-// One JSON object (RFC 8259, UTF-8). Envoy hands over a google.protobuf.Struct as JSON too; its numbers are doubles, so
-// 1048576, 1048576.0 and 1.048576e+06 are one number here. Durations are texts such as "500ms", "1m30s" or "24h", in
+// One JSON object (RFC 8259, UTF-8), or a google.protobuf.Struct, which Envoy hands over as protobuf. Its numbers are
+// doubles, so 1048576, 1048576.0 and 1.048576e+06 are one number here. Durations are texts such as "500ms", "1m30s" or "24h", in
 // whole milliseconds. Sizes are bytes. Header names may be written in any case. An empty list is a mistake where it
 // would mean something else than the default.
 //

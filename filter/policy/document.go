@@ -29,9 +29,12 @@ const maxDepth = 64
 
 var errDepth = errors.New("is nested too deeply; at most " + strconv.Itoa(maxDepth) + " levels")
 
-// readDocument reads strict JSON (RFC 8259, UTF-8, one value). Duplicate names are kept, so that whoever reads the
-// object can report them beside its other mistakes.
+// readDocument reads strict JSON (RFC 8259, UTF-8, one value), or a Struct. Duplicate names are kept, so that whoever
+// reads the object can report them beside its other mistakes.
 func readDocument(data []byte) (*node, *Mistake) {
+	if root, ok := readStruct(data); ok {
+		return root, nil
+	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, &Mistake{Detail: "is empty; give an object with ledger, execute and calls"}
 	}
