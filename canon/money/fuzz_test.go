@@ -188,7 +188,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 				}
 				ClassOf("Shipping-Cost")
 				FoldCode("usd")
-				FromNumber("12.5", "USD", false)
+				_, _ = FromNumber("12.5", "USD", false)
 			}); n != 0 {
 				t.Errorf("%.20q: %v allocations", text, n)
 			}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -246,7 +247,7 @@ func TestAfterRetentionNothingIsLeft(t *testing.T) {
 		t.Errorf("%d records are left, %v", len(records), err)
 	}
 	for _, attempt := range []string{"a1", "b1"} {
-		if _, err := b.kept.Result(t.Context(), attempt); err != store.ErrNotFound {
+		if _, err := b.kept.Result(t.Context(), attempt); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the result of %s is left: %v", attempt, err)
 		}
 	}

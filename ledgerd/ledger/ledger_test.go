@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -70,7 +71,7 @@ func (s *watched) Swap(ctx context.Context, w store.Write) (uint64, error) {
 		return f(w, swap)
 	}
 	v, err := swap()
-	if err == store.ErrConflict {
+	if errors.Is(err, store.ErrConflict) {
 		s.conflicts.Add(1)
 	}
 	return v, err

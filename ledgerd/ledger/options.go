@@ -50,7 +50,7 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	var wrong []error
 	if o.Store == nil {
-		wrong = append(wrong, errors.New("Store is nil, want a store"))
+		wrong = append(wrong, errors.New("no Store is given, want one"))
 	}
 	if err := o.Actions.validate(); err != nil {
 		wrong = append(wrong, err)
