@@ -30,7 +30,7 @@ func (s *stream) goOn(headers [][2]string) {
 	if err := proxywasm.ReplaceHttpRequestHeaders(headers); err != nil {
 		s.plugin.host.Warn("a call cannot be passed on: " + err.Error())
 		s.call.Passed(exchange.HTTPReply{})
-		s.send(exchange.Fault())
+		s.send(s.plugin.worker.Fault())
 		return
 	}
 	if err := proxywasm.ResumeHttpRequest(); err != nil {

@@ -144,7 +144,7 @@ func (s *stream) decide() types.Action {
 
 // refuse answers a call that cannot be read.
 func (s *stream) refuse(err *canon.Error, protocol canon.Protocol) types.Action {
-	s.send(exchange.Unreadable(err, protocol))
+	s.send(s.plugin.worker.Unreadable(err, protocol))
 	return types.ActionPause
 }
 
@@ -173,6 +173,6 @@ func (s *stream) refuseOnFault(callback string, action *types.Action) {
 	trapped(callback, r)
 	*action = types.ActionPause
 	if s.call == nil {
-		s.send(exchange.Fault())
+		s.send(s.plugin.worker.Fault())
 	}
 }

@@ -54,7 +54,7 @@ func (c *Call) reply(r Reply) {
 		return
 	}
 	c.settled()
-	c.worker.host.Count("calls."+r.Outcome, 1)
+	c.worker.count(r)
 	c.Caller.Reply(r)
 }
 

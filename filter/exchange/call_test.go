@@ -303,7 +303,8 @@ func TestEnvelopeSaysWhatHappenedAroundTheResult(t *testing.T) {
 }
 
 func TestUnreadableCallIsToldWhereItWentWrong(t *testing.T) {
-	r := Unreadable(&canon.Error{Code: "malformed_body", Pointer: "/args/x", Offset: 17, Detail: "the name x is there twice"}, canon.JSON)
+	b := newBench(t)
+	r := b.worker.Unreadable(&canon.Error{Code: "malformed_body", Pointer: "/args/x", Offset: 17, Detail: "the name x is there twice"}, canon.JSON)
 	var p struct {
 		Code, Outcome, Pointer string
 		Offset                 int64
@@ -314,6 +315,17 @@ func TestUnreadableCallIsToldWhereItWentWrong(t *testing.T) {
 	}
 	if r.Status != 400 || p.Code != "malformed_body" || p.Outcome != "refused" || p.Pointer != "/args/x" || p.Offset != 17 || p.Fingerprint != nil {
 		t.Errorf("the problem is %d %s", r.Status, r.Body)
+	}
+	if n := b.host.counters["calls.refused"]; n != 1 {
+		t.Errorf("calls.refused is %d, want 1", n)
+	}
+}
+
+func TestAFaultOfTheFilterIsAnUnavailableLedger(t *testing.T) {
+	b := newBench(t)
+	r := b.worker.Fault()
+	if r.Status != 503 || r.Code != "ledger_unavailable" || header(r.Headers, "retry-after") != "1" || b.host.counters["calls.unavailable"] != 1 {
+		t.Errorf("the caller is told %d %s; counted %v", r.Status, r.Body, b.host.counters)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestRefusalOfAToolsCallIsAToolResultThatTheModelReads(t *testing.T) {
 }
 
 func TestUnreadableMessageIsAJSONRPCErrorWithoutAnID(t *testing.T) {
-	r := Unreadable(&canon.Error{Code: "malformed_body", Offset: 4, Detail: "cut"}, canon.MCP)
+	r := newBench(t).worker.Unreadable(&canon.Error{Code: "malformed_body", Offset: 4, Detail: "cut"}, canon.MCP)
 	var m struct {
 		ID    any
 		Error struct {

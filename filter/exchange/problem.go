@@ -61,9 +61,10 @@ var problemKinds = map[string]problemKind{
 	"unstable_scope":         {400, "The credentials do not say whose call it is", false, outcomeRefused},
 }
 
-// Unreadable is the refusal of a matched call that cannot be read. Nothing was reserved. Where the rule speaks MCP it
-// is a JSON-RPC error too, with a null id: the message's own could not be relied on.
-func Unreadable(err *canon.Error, protocol canon.Protocol) Reply {
+// Unreadable is the refusal of a matched call that cannot be read, and counts it. Nothing was reserved. Where the rule
+// speaks MCP it is a JSON-RPC error too, with a null id: the message's own could not be relied on. A stream's callback
+// may call it.
+func (w *Worker) Unreadable(err *canon.Error, protocol canon.Protocol) Reply {
 	p := problem{code: err.Code, detail: err.Detail, pointer: err.Pointer, offset: err.Offset, hasOffset: err.Offset >= 0}
 	r := (&Call{}).problemReply(p)
 	if protocol == canon.MCP {
@@ -71,6 +72,7 @@ func Unreadable(err *canon.Error, protocol canon.Protocol) Reply {
 		r.Headers = typed(r.Headers, mcp.ContentJSON)
 		r.Body = mcp.Unreadable(parsed, p.detail, r.Body)
 	}
+	w.count(r)
 	return r
 }
 
@@ -188,9 +190,14 @@ func missingProblem(why string) problem {
 	return problem{code: codeResultUnavailable, detail: "it was executed; " + said + "; do not repeat it"}
 }
 
-// Fault is the refusal of a call that the filter could not handle because of a fault of its own. The tool was not
-// called.
-func Fault() Reply {
-	return (&Call{}).problemReply(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
+// Fault is the refusal of a call that the filter could not handle because of a fault of its own, and counts it. The
+// tool was not called. A stream's callback may call it.
+func (w *Worker) Fault() Reply {
+	r := (&Call{}).problemReply(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
 		detail: "the filter could not handle this call; the tool was not called"})
+	w.count(r)
+	return r
 }
+
+// count counts what a caller is told.
+func (w *Worker) count(r Reply) { w.host.Count("calls."+r.Outcome, 1) }
