@@ -52,7 +52,7 @@ func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 // tellPassing writes our headers onto a reply that streams past, in place of a tool's that look like them.
 func (s *stream) tellPassing(headers [][2]string) {
 	for _, h := range headers {
-		if strings.HasPrefix(h[0], "x-idem-") {
+		if exchange.Reserved(h[0]) {
 			_ = proxywasm.RemoveHttpResponseHeader(h[0])
 		}
 	}

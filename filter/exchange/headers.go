@@ -27,6 +27,11 @@ func ours(name string) bool {
 	return strings.HasPrefix(name, "x-idem-") || strings.HasPrefix(name, "x-envoy-")
 }
 
+// Reserved says whether a header of a tool's reply would pass for Idem's word about the call.
+func Reserved(name string) bool {
+	return strings.HasPrefix(name, "x-idem-") || name == headerReplayed
+}
+
 // passes gives the headers that may be passed on: no pseudo headers, nothing of this hop, nothing of ours.
 func passes(headers [][2]string) [][2]string {
 	named := connectionNames(headers)
@@ -57,7 +62,7 @@ func connectionNames(headers [][2]string) []string {
 
 // ownResult is the tool's reply as the caller that executed is given it.
 func ownResult(r HTTPReply) *wire.Result {
-	headers := slices.DeleteFunc(passes(r.Headers), func(h [2]string) bool { return h[0] == "server" || h[0] == headerReplayed })
+	headers := slices.DeleteFunc(passes(r.Headers), func(h [2]string) bool { return h[0] == "server" || Reserved(h[0]) })
 	return &wire.Result{Status: r.Status, Headers: headers, Body: r.Body}
 }
 

@@ -132,3 +132,14 @@ func TestFaultInOneAnswerDoesNotCostTheOthersTheirs(t *testing.T) {
 	b.pass(90 * time.Second)
 	b.told(bad, 504, "in_doubt", "in_doubt")
 }
+
+func TestAHeaderOfAToolDoesNotPassForIdems(t *testing.T) {
+	for name, reserved := range map[string]bool{
+		"x-idem-outcome": true, "x-idem-committed": true, "x-idem-": true, "idempotent-replayed": true,
+		"idempotency-key": false, "x-idempotent": false, "location": false,
+	} {
+		if Reserved(name) != reserved {
+			t.Errorf("%s is reserved: %v", name, !reserved)
+		}
+	}
+}
