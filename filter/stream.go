@@ -74,6 +74,7 @@ func (s *stream) OnHttpRequestBody(size int, endOfStream bool) (action types.Act
 		if enforced {
 			return s.refuse(tooLarge(limit), s.candidates[0].Protocol)
 		}
+		s.plugin.host.Count("shadow.refused", 1)
 		s.candidates = nil
 		return types.ActionContinue
 	}
