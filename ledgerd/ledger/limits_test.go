@@ -172,7 +172,7 @@ func TestOptionsReportEveryMistakeAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"Store is nil", "QueuedOps is -1", "StoreTimeout is -1s", `Actions.Keep is "some"`} {
+	for _, want := range []string{"no Store is given", "QueuedOps is -1", "StoreTimeout is -1s", `Actions.Keep is "some"`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
