@@ -13,7 +13,7 @@ import (
 func TestCasesOnAVirtualClock(t *testing.T) {
 	for _, c := range readCases(t) {
 		t.Run(c.ID, func(t *testing.T) {
-			inWorld(t, setup{plugin: caseRules()}, func(w *world) { c.playOnVirtualClock(t, w) })
+			inWorld(t, setup{plugin: caseRules()}, func(t *testing.T, w *world) { c.playOnVirtualClock(t, w) })
 		})
 	}
 }

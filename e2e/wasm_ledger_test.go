@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -101,7 +102,8 @@ func opsOf(t *testing.T, c *wasmhost.Call) []wire.Op {
 // goes through.
 func (w *world) introduce() {
 	w.t.Helper()
-	expect(w.t, "the first caller of all", w.call(envoytest.Call{Path: "/api/invoke", Body: `{"tool":"hello","args":{}}`}), http.StatusOK, "executed")
+	hello := envoytest.Call{Body: `{"tool":"hello","args":{"n":` + strconv.Itoa(w.tool.given) + `}}`}
+	expect(w.t, "a call before", w.call(hello), http.StatusOK, "executed")
 	w.tool.calls = nil
 }
 

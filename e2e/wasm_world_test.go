@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"os"
 	"sort"
@@ -29,6 +30,7 @@ type world struct {
 	ledger *ledger.Ledger
 	tool   *countingTool
 
+	beside   []*world          // other Envoys over the same ledger and tool
 	servers  map[string]server // by cluster
 	underWay []*served         // in the order of their dispatch
 	frozen   map[string]bool   // clusters whose calls wait for the test
@@ -43,7 +45,7 @@ type setup struct {
 }
 
 // inWorld plays a test in a world of its own.
-func inWorld(t *testing.T, o setup, play func(w *world)) {
+func inWorld(t *testing.T, o setup, play func(t *testing.T, w *world)) {
 	t.Helper()
 	module := compiledFilter(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -51,8 +53,8 @@ func inWorld(t *testing.T, o setup, play func(w *world)) {
 		w.openLedger()
 		w.servers = map[string]server{"idem-execute": w.tool.execute}
 		w.serveLedger()
-		w.startFilter(module, o)
-		play(w)
+		w.startFilter(module)
+		play(t, w)
 	})
 }
 
@@ -82,14 +84,24 @@ var filterModule struct {
 var readmeRules = plugin(`{"name":"invoke","match":{"path":"/api/invoke"},"reply":"envelope"}`,
 	`{"name":"tools","match":{"path_prefix":"/tools/"}}`)
 
-// startFilter starts workers with the filter.
-func (w *world) startFilter(module *wasmhost.Module, o setup) {
+// another starts one more Envoy over the same ledger, in front of the same tool.
+func (w *world) another(o setup) *world {
 	w.t.Helper()
-	if o.plugin == "" {
-		o.plugin = readmeRules
+	other := &world{t: w.t, setup: o, frozen: map[string]bool{}, tool: w.tool, heard: w.heard, ledger: w.ledger, servers: maps.Clone(w.servers)}
+	other.startFilter(compiledFilter(w.t))
+	w.beside, other.beside = append(w.beside, other), append(other.beside, w)
+	return other
+}
+
+// startFilter starts workers with the filter.
+func (w *world) startFilter(module *wasmhost.Module) {
+	w.t.Helper()
+	config := w.setup.plugin
+	if config == "" {
+		config = readmeRules
 	}
 	host, err := module.Start(w.t.Context(), wasmhost.Options{
-		Config: o.plugin, Env: o.env, VMs: o.vms, Start: time.Now(),
+		Config: config, Env: w.setup.env, VMs: w.setup.vms, Start: time.Now(),
 		Clusters: []string{"ledgerd", "idem-execute"}, BufferLimit: 4 << 20,
 	})
 	if err != nil {
@@ -155,8 +167,18 @@ type served struct {
 
 // settle lets everything happen that needs no time to pass.
 func (w *world) settle() {
-	for synctest.Wait(); w.serveNext() || w.deliverNext(); synctest.Wait() {
+	for synctest.Wait(); w.happens(); synctest.Wait() {
 	}
+}
+
+// happens lets the next thing happen, here or beside; false: there is none.
+func (w *world) happens() bool {
+	for _, each := range append([]*world{w}, w.beside...) {
+		if each.serveNext() || each.deliverNext() {
+			return true
+		}
+	}
+	return false
 }
 
 // serveNext gives a call to its server. Calls are served in the order of their dispatch, each as far as it comes.
@@ -226,7 +248,9 @@ func (w *world) pass(d time.Duration) {
 	for w.settle(); d > 0; w.settle() {
 		step := min(d, tick)
 		<-time.After(step)
-		w.Advance(step)
+		for _, each := range append([]*world{w}, w.beside...) {
+			each.Advance(step)
+		}
 		d -= step
 	}
 }
@@ -262,6 +286,9 @@ func (w *world) frozenCall(cluster string) *wasmhost.Call {
 // request is a call as a proxy-wasm host takes it.
 func request(c envoytest.Call) wasmhost.Request {
 	r := wasmhost.Request{Method: c.Method, Path: c.Path, Authority: c.Host, Body: []byte(c.Body)}
+	if r.Authority == "" {
+		r.Authority = "idem.example"
+	}
 	if r.Path == "" {
 		r.Path = "/api/invoke"
 	}
