@@ -113,11 +113,7 @@ func (w *world) decide(how string, about envoytest.Reply) {
 	w.t.Helper()
 	as, doubt := strings.CutPrefix(how, "resolve_")
 	if !doubt {
-		a := ledger.HoldAnswer{Decision: intent.Decision(how), By: "ada"}
-		if _, err := w.ledger.AnswerHold(w.t.Context(), about.HoldID(), a); err != nil {
-			w.t.Fatalf("%s: %v", how, err)
-		}
-		w.settle()
+		w.answerHold(how, about.HoldID())
 		return
 	}
 	attempt := w.inDoubt(about.Header.Get("x-idem-fingerprint")).Attempt
@@ -134,6 +130,16 @@ func (w *world) decide(how string, about envoytest.Reply) {
 		w.settle()
 		return
 	}
+}
+
+// answerHold is a person's answer to a hold.
+func (w *world) answerHold(how, hold string) {
+	w.t.Helper()
+	a := ledger.HoldAnswer{Decision: intent.Decision(how), By: "ada"}
+	if _, err := w.ledger.AnswerHold(w.t.Context(), hold, a); err != nil {
+		w.t.Fatalf("%s: %v", how, err)
+	}
+	w.settle()
 }
 
 // inDoubt waits until the row of a fingerprint is in doubt.
