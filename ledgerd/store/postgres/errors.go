@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"idem/ledgerd/store"
+)
+
+// What Open refuses.
+var (
+	// ErrSchema says that the schema is another program's, or of another version than this ledgerd's.
+	ErrSchema = errors.New("the schema does not fit this ledgerd")
+	// ErrUnsafe says that the server does not keep what it says it has kept.
+	ErrUnsafe = errors.New("the server may lose what it has acknowledged")
+	// ErrServer says that the server is too old.
+	ErrServer = errors.New("the server is not one that this ledgerd can use")
+)
+
+// SQLSTATE codes (PostgreSQL's Appendix A) that are told apart.
+const (
+	serializationFailure  = "40001"
+	deadlockDetected      = "40P01"
+	readOnlyTransaction   = "25006"
+	insufficientPrivilege = "42501"
+	undefinedTable        = "42P01"
+	diskFull              = "53100"
+	tooManyConnections    = "53300"
+	lockNotAvailable      = "55P03"
+	cardinalityViolation  = "21000"
+)
+
+// unavailable wraps an error of the server, or of the way to it, for the callers of the store. What an operator can act
+// on is said in words.
+func unavailable(doing string, err error) error {
+	hint := ""
+	switch code(err) {
+	case readOnlyTransaction:
+		hint = " (the server takes no writes: is it a standby?)"
+	case insufficientPrivilege:
+		hint = " (see the privileges in the README of the postgres store)"
+	case undefinedTable:
+		hint = " (the schema is gone, or not the one this ledgerd started with)"
+	case diskFull:
+		hint = " (the server's disk is full)"
+	case tooManyConnections:
+		hint = " (raise max_connections, or run fewer nodes)"
+	case lockNotAvailable:
+		hint = " (somebody holds a lock on the tables)"
+	}
+	return fmt.Errorf("%w: postgres: %s: %w%s", store.ErrUnavailable, doing, err, hint)
+}
+
+// failed is what a method gives for an error: the caller's context's, where that is why.
+func failed(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("store/postgres: %s: %w", doing, ctx.Err())
+	}
+	return unavailable(doing, err)
+}
+
+func closed() error { return fmt.Errorf("%w: postgres: the store is closed", store.ErrUnavailable) }
+
+// code gives the SQLSTATE of an error of the server; empty where it is none.
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// undone says whether it is sure that a write did not happen: nothing was sent, or the server answered with an ERROR,
+// which ends the transaction that it happens in. A FATAL one may come between a commit and the word of it.
+func undone(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		severity := e.SeverityUnlocalized
+		if severity == "" {
+			severity = e.Severity
+		}
+		return severity == "ERROR"
+	}
+	var refused *pgconn.ConnectError
+	return errors.As(err, &refused) || pgconn.SafeToRetry(err)
+}
+
+// passing says whether the same may work when it is tried again at once.
+func passing(err error) bool {
+	return slices.Contains([]string{serializationFailure, deadlockDetected}, code(err)) || pgconn.SafeToRetry(err)
+}
+
+// ofOne says whether an error may be one write's of several: about its data, not about the server.
+func ofOne(err error) bool {
+	c := code(err)
+	if len(c) != 5 {
+		return false
+	}
+	return slices.Contains([]string{"21", "22", "23", "27", "40", "54"}, c[:2])
+}

@@ -1,0 +1,270 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"idem/ledgerd/store"
+)
+
+const (
+	recordsSQL = "SELECT key, version, decided, data FROM records WHERE key = ANY ($1::bytea[])"
+	resultsSQL = "SELECT attempt, data FROM results WHERE attempt = ANY ($1::bytea[])"
+)
+
+// mostFetched bounds how many rows one query asks for: a few large ones must not fill the memory.
+const mostFetched = 64
+
+// fetcher gives rows by an identifier. Those who ask at the same time share a query; who asks alone waits for nobody.
+type fetcher[T any] struct {
+	store *Store
+	doing string
+	sql   string
+	scan  func(s *Store, rows pgx.Rows) (id []byte, row T, err error)
+
+	mu      sync.Mutex
+	filled  sync.Cond
+	waiting []*fetch[T]
+	closed  bool
+}
+
+// fetch is what one caller asks for.
+type fetch[T any] struct {
+	id   []byte
+	done chan fetched[T] // has room for one
+}
+
+type fetched[T any] struct {
+	row T
+	err error
+}
+
+func newFetcher[T any](s *Store, doing, sql string, scan func(*Store, pgx.Rows) ([]byte, T, error)) *fetcher[T] {
+	f := &fetcher[T]{store: s, doing: doing, sql: sql, scan: scan}
+	f.filled.L = &f.mu
+	return f
+}
+
+// get gives the row of an identifier, or store.ErrNotFound.
+func (f *fetcher[T]) get(ctx context.Context, id string) (row T, err error) {
+	if err := ctx.Err(); err != nil {
+		return row, fmt.Errorf("store/postgres: %w", err)
+	}
+	q := &fetch[T]{id: pack(id), done: make(chan fetched[T], 1)}
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return row, closed()
+	}
+	f.waiting = append(f.waiting, q)
+	f.filled.Signal()
+	f.mu.Unlock()
+	select {
+	case a := <-q.done:
+		return a.row, a.err
+	case <-ctx.Done():
+		return row, fmt.Errorf("store/postgres: %s: %w", f.doing, ctx.Err())
+	}
+}
+
+// run answers whatever waits, again and again, until the fetcher is closed and nobody waits.
+func (f *fetcher[T]) run() {
+	for {
+		f.mu.Lock()
+		for len(f.waiting) == 0 && !f.closed {
+			f.filled.Wait()
+		}
+		n := min(len(f.waiting), mostFetched)
+		some := append([]*fetch[T](nil), f.waiting[:n]...)
+		rest := copy(f.waiting, f.waiting[n:])
+		clear(f.waiting[rest:])
+		f.waiting = f.waiting[:rest]
+		if rest > 0 {
+			f.filled.Signal() // for another reader
+		}
+		f.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		f.answer(some)
+	}
+}
+
+func (f *fetcher[T]) answer(some []*fetch[T]) {
+	ids := make([][]byte, len(some))
+	for i, q := range some {
+		ids[i] = q.id
+	}
+	rows, err := f.query(ids)
+	for _, q := range some {
+		a := fetched[T]{err: err}
+		if err == nil {
+			row, there := rows[string(q.id)]
+			if a.row = row; !there {
+				a.err = store.ErrNotFound
+			}
+		}
+		q.done <- a
+	}
+}
+
+func (f *fetcher[T]) query(ids [][]byte) (map[string]T, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), f.store.options.Timeout)
+	defer cancel()
+	rows, err := f.store.pool.Query(ctx, f.sql, ids)
+	if err != nil {
+		return nil, unavailable(f.doing, err)
+	}
+	defer rows.Close()
+	found := make(map[string]T, len(ids))
+	for rows.Next() {
+		id, row, err := f.scan(f.store, rows)
+		if err != nil {
+			return nil, unavailable(f.doing, err)
+		}
+		found[string(id)] = row
+	}
+	if err := rows.Err(); err != nil {
+		return nil, unavailable(f.doing, err)
+	}
+	return found, nil
+}
+
+func (f *fetcher[T]) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	f.filled.Broadcast()
+}
+
+func scanRecord(s *Store, rows pgx.Rows) (id []byte, r store.Record, err error) {
+	var version, decided int64
+	if err = rows.Scan(&id, &version, &decided, &r.Data); err != nil {
+		return nil, r, err
+	}
+	if r.Key, err = unpack(id); err != nil {
+		return nil, r, err
+	}
+	r.Version = uint64(version)
+	if decided != 0 { // by whichever node: whoever reads it decides no earlier
+		s.clock.Raise(moment(decided))
+	}
+	return id, r, nil
+}
+
+func scanResult(_ *Store, rows pgx.Rows) (id, data []byte, err error) {
+	err = rows.Scan(&id, &data)
+	return id, data, err
+}
+
+// Load implements store.Store.
+func (s *Store) Load(ctx context.Context, key string) (store.Record, error) {
+	return s.records.get(ctx, key)
+}
+
+// Result implements store.Store.
+func (s *Store) Result(ctx context.Context, attempt string) ([]byte, error) {
+	return s.results.get(ctx, attempt)
+}
+
+// seldom runs f, which may use one connection, at most seldomAtOnce at a time.
+func (s *Store) seldom(ctx context.Context, doing string, f func(ctx context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("store/postgres: %w", err)
+	}
+	s.gate.RLock()
+	if s.closed {
+		s.gate.RUnlock()
+		return closed()
+	}
+	s.calls.Add(1)
+	s.gate.RUnlock()
+	defer s.calls.Done()
+	bounded, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	select {
+	case s.others <- struct{}{}:
+		defer func() { <-s.others }()
+	case <-bounded.Done():
+		return failed(ctx, doing, bounded.Err())
+	}
+	if err := f(bounded); err != nil {
+		return failed(ctx, doing, err)
+	}
+	return nil
+}
+
+// Lookup implements store.Store.
+func (s *Store) Lookup(ctx context.Context, index store.Index, id string) (store.Entry, error) {
+	list, err := s.entries(ctx, "looking up an entry", index,
+		"SELECT at, key, id FROM entries WHERE kind = $1 AND id = $2", string(index), []byte(id))
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if len(list) == 0 {
+		return store.Entry{}, store.ErrNotFound
+	}
+	return list[0], nil
+}
+
+// Scan implements store.Store.
+func (s *Store) Scan(ctx context.Context, index store.Index, until time.Time, after *store.Entry, limit int) ([]store.Entry, error) {
+	const doing = "scanning an index"
+	end, n := int64(math.MaxInt64), int64(max(limit, 0))
+	if !until.After(time.UnixMicro(math.MaxInt64)) {
+		end = micro(until)
+	}
+	switch {
+	case index == store.Due && after == nil:
+		return s.entries(ctx, doing, index, "SELECT due, key, ''::bytea FROM records WHERE due <= $1 ORDER BY due, key LIMIT $2", end, n)
+	case index == store.Due:
+		return s.entries(ctx, doing, index, "SELECT due, key, ''::bytea FROM records WHERE due <= $1 AND (due, key) > ($2, $3) ORDER BY due, key LIMIT $4",
+			end, micro(after.At), pack(after.Key), n)
+	case after == nil:
+		return s.entries(ctx, doing, index, "SELECT at, key, id FROM entries WHERE kind = $1 AND at <= $2 ORDER BY at, key, id LIMIT $3", string(index), end, n)
+	}
+	return s.entries(ctx, doing, index, "SELECT at, key, id FROM entries WHERE kind = $1 AND at <= $2 AND (at, key, id) > ($3, $4, $5) ORDER BY at, key, id LIMIT $6",
+		string(index), end, micro(after.At), pack(after.Key), []byte(after.ID), n)
+}
+
+// entries gives the entries of an index that a query finds: at, key, id.
+func (s *Store) entries(ctx context.Context, doing string, index store.Index, sql string, args ...any) (list []store.Entry, err error) {
+	err = s.seldom(ctx, doing, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, sql, args...)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.Entry, error) {
+			var at int64
+			var key, id []byte
+			if err := row.Scan(&at, &key, &id); err != nil {
+				return store.Entry{}, err
+			}
+			name, err := unpack(key)
+			return store.Entry{Index: index, ID: string(id), Key: name, At: moment(at)}, err
+		})
+		return err
+	})
+	return list, err
+}
+
+// Newest implements store.Store.
+func (s *Store) Newest(ctx context.Context, limit int) (list []store.Record, err error) {
+	err = s.seldom(ctx, "reading the newest records", func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, "SELECT key, version, decided, data FROM records ORDER BY created DESC LIMIT $1", int64(max(limit, 0)))
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (store.Record, error) {
+			_, r, err := scanRecord(s, rows)
+			return r, err
+		})
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,65 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"idem/ledgerd/store"
+)
+
+// Setting implements store.Store.
+func (s *Store) Setting(ctx context.Context, name string) (string, error) {
+	var value []byte
+	found := true
+	err := s.seldom(ctx, "reading a setting", func(ctx context.Context) error {
+		err := s.pool.QueryRow(ctx, "SELECT value FROM settings WHERE name = $1", []byte(name)).Scan(&value)
+		if errors.Is(err, pgx.ErrNoRows) {
+			found, err = false, nil
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	return string(value), err
+}
+
+// SetSetting implements store.Store.
+func (s *Store) SetSetting(ctx context.Context, name, value string) error {
+	return s.seldom(ctx, "writing a setting", func(ctx context.Context) error {
+		return s.exec(ctx, "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+			[]byte(name), []byte(value))
+	})
+}
+
+// resetSQL empties the tables at once, whatever they hold. Writes of all nodes wait for it, and then find their records
+// gone. The sequence goes on.
+const resetSQL = "TRUNCATE records, entries, results"
+
+// Reset implements store.Store.
+func (s *Store) Reset(ctx context.Context) error {
+	return s.seldom(ctx, "resetting", func(ctx context.Context) error { return s.exec(ctx, resetSQL) })
+}
+
+// exec runs a statement that changes something, in a transaction of its own, and again where another node was in its
+// way.
+func (s *Store) exec(ctx context.Context, sql string, args ...any) error {
+	for try := 1; ; try++ {
+		conn, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		warning(conn.Conn().PgConn())
+		_, err = conn.Exec(ctx, sql, args...)
+		if text := warning(conn.Conn().PgConn()); err == nil && text != "" {
+			err = errors.New("the server has committed, but warns: " + text)
+		}
+		conn.Release()
+		if err == nil || !undone(err) || !passing(err) || try == mostTries {
+			return err
+		}
+		s.retries.Add(1)
+	}
+}

@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"idem/ledgerd/store"
+)
+
+// mostTries bounds how often a group is tried again after a failure that left nothing behind.
+const mostTries = 5
+
+// raiseSQL keeps the ceiling ahead of what is decided.
+const raiseSQL = "UPDATE clock SET ceiling = $1::bigint WHERE ceiling < $1::bigint"
+
+// runWriter serves the queue until it is closed and empty: it takes whatever waits, puts it into one transaction, and
+// answers everyone after the commit.
+func (s *Store) runWriter() {
+	o := s.options
+	var group []*request
+	for {
+		group = s.queue.take(group[:0], o.GroupWrites, o.GroupBytes)
+		if len(group) == 0 {
+			return
+		}
+		s.writeGroup(group)
+		for i, r := range group {
+			group[i] = nil // whoever gets the answer uses the request again
+			r.done <- r.reply
+		}
+		// Those who were just answered go first: what they write next then shares the next flush. This waits for nobody.
+		runtime.Gosched()
+	}
+}
+
+// writeGroup does a group, and tries again what may be tried again because nothing of it was written.
+func (s *Store) writeGroup(group []*request) {
+	// All nodes lock records in the same order, so that they wait for each other and not in a circle. Writes of one
+	// record keep their order.
+	slices.SortStableFunc(group, func(a, b *request) int { return strings.Compare(a.write.Key, b.write.Key) })
+	for try := 1; ; try++ {
+		err := s.writeOnce(group)
+		switch {
+		case err == nil:
+			return
+		case undone(err) && passing(err) && try < mostTries:
+			s.retries.Add(1)
+			continue
+		case undone(err) && ofOne(err) && len(group) > 1:
+			for i := range group { // the one that it is about spoils nobody else
+				s.writeGroup(group[i : i+1])
+			}
+			return
+		}
+		s.failures.Add(1)
+		for _, r := range group {
+			r.reply = outcome{err: unavailable("writing", err)}
+		}
+		return
+	}
+}
+
+// writeOnce does a group in one transaction, which is one round trip: what is sent up to the end of a batch is a
+// transaction of its own, and is committed when the server meets that end. An error is the whole group's.
+func (s *Store) writeOnce(group []*request) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Timeout)
+	defer cancel()
+	batch := &pgx.Batch{}
+	decided := int64(0)
+	for _, r := range group {
+		shape := shapeOf(&r.write)
+		batch.Queue(statements[shape], shape.args(&r.write)...)
+		decided = max(decided, ceil(r.write.Now))
+	}
+	// The last one, so that the row that all nodes share is locked for the commit alone.
+	ceiling := decided + ceilingAhead.Microseconds()
+	raises := decided > s.ceiling.Load()
+	if raises {
+		batch.Queue(raiseSQL, ceiling)
+	}
+
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	warning(conn.Conn().PgConn())
+	sent := conn.SendBatch(ctx, batch)
+	var first error
+	for _, r := range group {
+		var version int64
+		err := sent.QueryRow().Scan(&version)
+		if errors.Is(err, pgx.ErrNoRows) {
+			r.reply = outcome{err: store.ErrConflict}
+		} else if r.reply = (outcome{version: uint64(version)}); err != nil {
+			first = err
+			break
+		}
+	}
+	// Only now the server has committed, or says why not.
+	if err := sent.Close(); first != nil || err != nil {
+		return cmp.Or(first, err)
+	}
+	if text := warning(conn.Conn().PgConn()); text != "" {
+		return fmt.Errorf("the server has committed, but warns: %s", text)
+	}
+	if raises {
+		s.raiseCeiling(ceiling)
+	}
+	s.committed(group)
+	return nil
+}
+
+// committed lets the writes of a group have their effects in this process, and tells other nodes.
+func (s *Store) committed(group []*request) {
+	s.commits.Add(1)
+	now := time.Time{}
+	for _, r := range group {
+		if r.reply.err != nil {
+			s.conflicts.Add(1)
+			continue
+		}
+		s.writes.Add(1)
+		if now.Before(r.write.Now) {
+			now = r.write.Now
+		}
+	}
+	s.clock.Raise(now)
+	for _, r := range group {
+		if r.reply.err == nil {
+			s.watchers.Tell(r.write.Key)
+			s.notifier.add(r.write.Key)
+		}
+	}
+}
