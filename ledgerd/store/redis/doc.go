@@ -1,0 +1,21 @@
+// Package redis is the store in Redis 7 or newer, or Valkey, alone or as a cluster; many ledgerds may share it.
+//
+// It keeps the contract of package store, and promises besides:
+//
+//   - A Swap is one script call on one hash slot: the record, its results and its index entries change together or not
+//     at all, on a single server and on a cluster alike.
+//   - A Swap that returned is synced to the server's append-only file: WAITAOF confirms it, once for all the writes
+//     that shared a round trip. With min_replicas it has reached that many replicas too. With accept_loss neither is
+//     waited for.
+//   - What Load gives is confirmed as far as what Swap gives: a record that another ledgerd wrote a moment ago is
+//     confirmed before it is handed out.
+//   - A version is the server's microsecond, or the one after the last version of its shard, whichever is greater: it
+//     is not given twice, even after a failover that lost the newest writes.
+//   - Open refuses a server that would forget: one that evicts, one without an append-only file, a replica, one whose
+//     failover can lose what it acknowledged (unless accept_loss says that this is known). It looks again while it
+//     runs, and fails closed when a server was emptied behind its back.
+//   - A write whose fate is not known gets store.ErrUnavailable; it is never sent twice. Only what the server surely
+//     did not execute (a moved slot, a forgotten script) is sent again.
+//
+// The README beside this file tells the life of a row, what survives what, and how to operate the server.
+package redis

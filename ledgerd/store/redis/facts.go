@@ -1,0 +1,65 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// facts is what a server says of itself that matters here.
+type facts struct {
+	address    string
+	version    string // of Redis, or the one that Valkey is compatible with
+	major      int
+	role       string // master or slave
+	policy     string // maxmemory-policy
+	aof        bool
+	fsync      string // appendfsync; empty: it does not say
+	skipsFsync bool   // no-appendfsync-on-rewrite
+	waitaof    bool
+	replicas   int // connected now
+	cluster    bool
+}
+
+// inspect asks a server.
+func inspect(ctx context.Context, c *redis.Client) (facts, error) {
+	text, err := c.Info(ctx, "server", "replication", "persistence", "memory", "cluster").Result()
+	if err != nil {
+		return facts{}, err
+	}
+	info := parseInfo(text)
+	f := facts{
+		address: c.Options().Addr, version: info["redis_version"], role: info["role"], policy: info["maxmemory_policy"],
+		aof: info["aof_enabled"] == "1", cluster: info["cluster_enabled"] == "1",
+	}
+	// What is not there stays zero, and is judged as such.
+	f.replicas, _ = strconv.Atoi(info["connected_slaves"])
+	major, rest, _ := strings.Cut(f.version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	f.major, _ = strconv.Atoi(major)
+	n, _ := strconv.Atoi(minor)
+	f.waitaof = f.major > 7 || f.major == 7 && n >= 2
+
+	// Services keep CONFIG to themselves, or the user has no right to it. INFO has all that a refusal needs but
+	// appendfsync, and that WAITAOF makes good for.
+	config, err := c.ConfigGet(ctx, "*append*").Result()
+	if err != nil && !answered(err) {
+		return facts{}, fmt.Errorf("reading the server's configuration: %w", err)
+	}
+	f.fsync, f.skipsFsync = config["appendfsync"], config["no-appendfsync-on-rewrite"] == "yes"
+	return f, nil
+}
+
+// parseInfo reads the answer of INFO.
+func parseInfo(text string) map[string]string {
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info
+}

@@ -1,0 +1,230 @@
+package redis
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"idem/ledgerd/store"
+)
+
+// Open opens the store at a URL (see parse for its form), and makes it where the server has none under that prefix. It
+// refuses with ErrUnsafe what would forget, with ErrDamaged a store of which a part is missing, with ErrForeign a newer
+// ledgerd's.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	p, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: o, place: p, closing: make(chan struct{}), parts: parts(p.prefix)}
+	s.settings = strings.TrimSuffix(s.parts[0].meta, "meta") + "settings"
+	s.lanes.all = map[string]*lane{}
+	s.ear.open = make(chan struct{})
+	read := o.Clock
+	if read == nil {
+		read = s.server.read
+	}
+	s.clock = store.NewClock(read, time.Time{})
+	if err := s.open(ctx); err != nil {
+		if s.topology != nil {
+			s.lanes.close()
+			err = errors.Join(err, s.topology.close())
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	servers, err := s.inspect(ctx)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, f := range servers {
+		wrong = append(wrong, f.judge(s.place), f.judgeFailover(s.place))
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return err
+	}
+	s.promise = promised(servers, s.place)
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	s.start()
+	level := slog.LevelInfo
+	if s.place.acceptLoss || s.promise.slow {
+		level = slog.LevelWarn
+	}
+	s.options.Log.Log(ctx, level, "store redis: "+s.promise.words, "server", servers[0].address, "masters", len(servers),
+		"version", servers[0].version, "prefix", s.place.prefix)
+	return nil
+}
+
+// connect finds out what the first address that answers belongs to.
+func (s *Store) connect(ctx context.Context) error {
+	client := connectAlone(s.place, &s.options)
+	info, err := client.Info(ctx, "cluster").Result()
+	if err != nil && len(s.place.addresses) == 1 {
+		return errors.Join(unavailable("connecting to "+s.place.addresses[0], err), client.Close())
+	}
+	switch isCluster := parseInfo(info)["cluster_enabled"] == "1"; {
+	case err != nil || isCluster:
+		s.topology = cluster{connectCluster(s.place, &s.options), &s.parts}
+		return client.Close()
+	case len(s.place.addresses) > 1:
+		return errors.Join(fmt.Errorf("store/redis: %s is a single server, so the URL's parameter addr is wrong", s.place.addresses[0]), client.Close())
+	}
+	s.topology = alone{client}
+	return nil
+}
+
+// inspect asks every master that has a shard.
+func (s *Store) inspect(ctx context.Context) (servers []facts, err error) {
+	seen := map[*redis.Client]bool{}
+	for i := range shards {
+		master, err := s.topology.master(ctx, i)
+		if err != nil {
+			return nil, unavailable("finding the master of a slot", err)
+		}
+		if seen[master] {
+			continue
+		}
+		seen[master] = true
+		f, err := inspect(ctx, master)
+		if err != nil {
+			return nil, unavailable("asking "+master.Options().Addr+" how it is set up", err)
+		}
+		servers = append(servers, f)
+	}
+	return servers, nil
+}
+
+// adopt makes the store's shards where there are none, and makes sure that there are all of them.
+//
+// The first shard is marked first, with a new id; then the others with the same one; then the first one as complete.
+// Whoever opens the store at the same time does the same, and finds the id of whoever came first.
+func (s *Store) adopt(ctx context.Context) error {
+	meta, err := s.meta(ctx)
+	if err != nil {
+		return err
+	}
+	if meta[0].id == "" {
+		for i, m := range meta {
+			if m.id != "" {
+				return fmt.Errorf("%w: redis: shard %d of %d has the prefix %s, the first one does not", ErrDamaged, i, shards, s.place.prefix)
+			}
+		}
+		if err := s.mark(ctx, []int{0}, "id", hex.EncodeToString(random(8))); err != nil {
+			return err
+		}
+		if meta, err = s.meta(ctx); err != nil {
+			return err
+		}
+	}
+	s.id = meta[0].id
+	if meta[0].complete == "" {
+		if err := s.mark(ctx, everywhere, "id", s.id); err != nil {
+			return err
+		}
+		if err := s.mark(ctx, everywhere, "layout", layout); err != nil {
+			return err
+		}
+		if err := s.mark(ctx, []int{0}, "complete", "1"); err != nil {
+			return err
+		}
+		if meta, err = s.meta(ctx); err != nil {
+			return err
+		}
+	}
+	for i, m := range meta {
+		if m.id != s.id {
+			return fmt.Errorf("%w: redis: shard %d of %d (%s) belongs to the store %q, the first one to %q: "+
+				"the server, or a master of the cluster, came back without its data", ErrDamaged, i, shards, s.parts[i].meta, m.id, s.id)
+		}
+		if m.layout != layout {
+			return fmt.Errorf("%w: redis: the keys with the prefix %s have layout %q, this ledgerd knows %s", ErrForeign, s.place.prefix, m.layout, layout)
+		}
+	}
+	s.channel = s.place.prefix + ":changed:" + s.id
+	s.herald = newHerald(string(random(senderSize)))
+	for i, m := range meta { // what the last process left may not be synced yet
+		if err := s.confirmed(ctx, i, max(m.version, 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meta is what a shard remembers of itself.
+type meta struct {
+	id, layout, complete string
+	version              uint64
+}
+
+func (s *Store) meta(ctx context.Context) (list [shards]meta, err error) {
+	cmds := make([]redis.Cmder, shards)
+	for i := range cmds {
+		cmds[i] = redis.NewSliceCmd(ctx, "hmget", s.parts[i].meta, "id", "layout", "complete", "version")
+	}
+	if err := s.ask(ctx, "reading what the store is", everywhere, cmds...); err != nil {
+		return list, err
+	}
+	for i, cmd := range cmds {
+		values := cmd.(*redis.SliceCmd).Val()
+		text := func(n int) string { t, _ := values[n].(string); return t }
+		list[i] = meta{id: text(0), layout: text(1), complete: text(2)}
+		if v := text(3); v != "" {
+			if list[i].version, err = strconv.ParseUint(v, 10, 64); err != nil {
+				return list, fmt.Errorf("%w: redis: %s has the version %q, want a number", ErrDamaged, s.parts[i].meta, v)
+			}
+		}
+	}
+	return list, nil
+}
+
+// mark sets what some shards remember, where it is not set yet.
+func (s *Store) mark(ctx context.Context, where []int, name, value string) error {
+	cmds := make([]redis.Cmder, len(where))
+	for i, shard := range where {
+		cmds[i] = redis.NewBoolCmd(ctx, "hsetnx", s.parts[shard].meta, name, value)
+	}
+	return s.ask(ctx, "making the store", where, cmds...)
+}
+
+// micros reads Unix µs as a script writes them; the zero time where there is nothing.
+func micros(v any) (time.Time, error) {
+	text, _ := v.(string)
+	if text == "" || text == "0" {
+		return time.Time{}, nil
+	}
+	us, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("it is %q, want Unix microseconds", text)
+	}
+	return time.UnixMicro(us).UTC(), nil
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
