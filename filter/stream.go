@@ -159,7 +159,11 @@ func (s *stream) OnHttpStreamDone() {
 	defer recovered("OnHttpStreamDone")
 	if s.call != nil {
 		s.call.Leave()
-		s.call.Passed(exchange.HTTPReply{}) // counts only where the stream executes and its reply was not complete
+		if s.watched == nil {
+			s.call.Stayed() // counts only where the stream was about to go on
+		} else {
+			s.call.Passed(exchange.HTTPReply{}) // counts only where its reply was not complete
+		}
 	}
 	s.replied = true
 	runtime.Gosched() // the collector's background work runs only when the program yields

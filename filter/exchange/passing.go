@@ -38,6 +38,15 @@ func (c *Call) Passed(r HTTPReply) {
 	}
 }
 
+// Stayed says that the caller's own stream ended before it went on: if it was granted meanwhile, it has executed
+// nothing. A stream's callback may call it.
+func (c *Call) Stayed() {
+	if e := c.running; e != nil && !e.ended {
+		e.end(ending{class: wire.ClassNotSent})
+		c.worker.host.Wake()
+	}
+}
+
 // Passing gives the headers that tell of a call on the reply that streams past, by what is known when it begins.
 func (c *Call) Passing(r HTTPReply) (headers [][2]string, outcome string) {
 	switch classify(r, c.Rule.Failures) {

@@ -48,12 +48,40 @@ func TestInlineDisconnectIsInDoubt(t *testing.T) {
 	}
 }
 
+// The grant is there, and the stream is about to go on: many others go before it.
+func TestInlineCallerThatLeavesBeforeItsStreamGoesOnHasExecutedNothing(t *testing.T) {
+	b := newBench(t)
+	b.rule.Inline = true
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	c.call.Leave()
+	c.call.Stayed()
+	b.worker.Flush()
+	if op := b.ledger(wire.OpFail).ops(t)[0]; op.Class != wire.ClassNotSent || op.Attempt != c.call.attempt {
+		t.Errorf("the ledger is told %+v", op)
+	}
+	c.call.Stayed()
+	if n := len(b.worker.settling); n != 1 {
+		t.Errorf("the ledger is told %d times", n)
+	}
+}
+
+func TestLeavingADetachedExecutionEndsNothing(t *testing.T) {
+	b := newBench(t)
+	c := b.execute("a")
+	c.call.Leave()
+	c.call.Stayed()
+	if len(b.worker.settling) != 0 {
+		t.Error("the execution ended with its caller")
+	}
+}
+
 func TestInlineCallerThatLeftBeforeTheGrantDoesNotExecute(t *testing.T) {
 	b := newBench(t)
 	b.rule.Inline = true
 	c := b.arrive("a")
-	c.call.Passed(HTTPReply{})
 	c.call.Leave()
+	c.call.Stayed()
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
 	if op := b.ledger(wire.OpFail).ops(t)[0]; op.Class != wire.ClassNotSent || len(c.passed) != 0 {
 		t.Errorf("the ledger is told %+v; passed %v", op, c.passed)
