@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 // Keep is how much of a call is stored for people.
@@ -58,15 +61,44 @@ func (a Actions) stored(action []byte) []byte {
 	case len(action) > a.MaxBytes:
 		return fmt.Appendf(nil, `{"(omitted)":"%d bytes, more than the %d that are stored of a call"}`, len(action), a.MaxBytes)
 	case a.Keep == KeepRedacted:
-		return a.redacted(action)
+		return a.redactedCall(action)
 	}
 	return action
 }
 
-// redacted gives an action, or a value in one, without the values that are not stored.
-func (a Actions) redacted(action []byte) []byte {
+// redactedCall redacts an action as the filter sends it: the args, and the path's query, which may hold as much as they
+// do. Whatever else it holds is not known to be harmless and is left out; so is what cannot be redacted.
+func (a Actions) redactedCall(action []byte) []byte {
+	call := gjson.ParseBytes(action)
+	out, err := sjson.SetBytes([]byte("{}"), "method", call.Get("method").Str)
+	if err != nil {
+		return nil
+	}
+	path, query, asks := strings.Cut(call.Get("path").Str, "?")
+	if asks && query != "" {
+		path += "?" + redactedValue
+	}
+	if out, err = sjson.SetBytes(out, "path", path); err != nil {
+		return nil
+	}
+	args := call.Get("args")
+	if !args.Exists() {
+		return out
+	}
+	redacted := a.redacted([]byte(args.Raw))
+	if redacted == nil {
+		return nil
+	}
+	if out, err = sjson.SetRawBytes(out, "args", redacted); err != nil {
+		return nil
+	}
+	return out
+}
+
+// redacted gives the args, or a value in them, without the values that are not stored.
+func (a Actions) redacted(args []byte) []byte {
 	var out bytes.Buffer
-	dec := jsontext.NewDecoder(bytes.NewReader(action))
+	dec := jsontext.NewDecoder(bytes.NewReader(args))
 	enc := jsontext.NewEncoder(&out)
 	for {
 		kind := dec.PeekKind()
@@ -84,7 +116,8 @@ func (a Actions) redacted(action []byte) []byte {
 func (a Actions) copyToken(dec *jsontext.Decoder, enc *jsontext.Encoder, kind jsontext.Kind) error {
 	inObject, n := dec.StackIndex(dec.StackDepth())
 	isName := inObject == '{' && n%2 == 0
-	if isName || kind == '}' || kind == ']' || dec.StackDepth() == 0 {
+	opensArgs := dec.StackDepth() == 0 && (kind == '{' || kind == '[')
+	if isName || kind == '}' || kind == ']' || opensArgs {
 		t, err := dec.ReadToken()
 		if err != nil {
 			return err

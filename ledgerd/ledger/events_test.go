@@ -75,28 +75,36 @@ func TestASlowWatcherMissesTheOldestAndHoldsUpNobody(t *testing.T) {
 }
 
 func TestWhatIsStoredOfACallIsASetting(t *testing.T) {
-	const action = `{"card":{"number":"4111","name":"Ada"},"items":[{"sku":"a"},{"sku":"b"}],"a/b":1,"amount":12.50}`
+	const (
+		head = `{"method":"POST","path":"/pay","args":`
+		args = `{"card":{"number":"4111","name":"Ada"},"items":[{"sku":"a"},{"sku":"b"}],"a/b":1,"amount":12.50}`
+		text = `{"method":"POST","path":"/pay?card=4111","args":"4111"}`
+	)
+	redacted := func(pointers ...string) Actions { return Actions{Keep: KeepRedacted, Pointers: pointers} }
 	for _, c := range []struct {
-		actions Actions
-		want    string
+		actions      Actions
+		action, want string
 	}{
-		{Actions{}, action},
-		{Actions{Keep: KeepFull}, action},
-		{Actions{Keep: KeepNone}, ``},
-		{Actions{Keep: KeepRedacted, Pointers: []string{"/card/number", "/items/1", "/a~1b", "/nowhere"}},
-			`{"card":{"number":"(redacted)","name":"Ada"},"items":[{"sku":"a"},"(redacted)"],"a/b":"(redacted)","amount":12.50}`},
-		{Actions{Keep: KeepRedacted, Pointers: []string{"/card"}}, `{"card":"(redacted)","items":[{"sku":"a"},{"sku":"b"}],"a/b":1,"amount":12.50}`},
-		{Actions{MaxBytes: 10}, `{"(omitted)":"96 bytes, more than the 10 that are stored of a call"}`},
-		{Actions{Keep: KeepRedacted}, `{"card":{"number":"(redacted)","name":"(redacted)"},"items":[{"sku":"(redacted)"},{"sku":"(redacted)"}],"a/b":"(redacted)","amount":"(redacted)"}`},
+		{Actions{}, head + args + `}`, head + args + `}`},
+		{Actions{Keep: KeepFull}, head + args + `}`, head + args + `}`},
+		{Actions{Keep: KeepNone}, head + args + `}`, ``},
+		{redacted("/card/number", "/items/1", "/a~1b", "/nowhere"), head + args + `}`,
+			head + `{"card":{"number":"(redacted)","name":"Ada"},"items":[{"sku":"a"},"(redacted)"],"a/b":"(redacted)","amount":12.50}}`},
+		{redacted("/card"), head + args + `}`, head + `{"card":"(redacted)","items":[{"sku":"a"},{"sku":"b"}],"a/b":1,"amount":12.50}}`},
+		{redacted(), head + args + `}`,
+			head + `{"card":{"number":"(redacted)","name":"(redacted)"},"items":[{"sku":"(redacted)"},{"sku":"(redacted)"}],"a/b":"(redacted)","amount":"(redacted)"}}`},
+		{redacted(), text, `{"method":"POST","path":"/pay?(redacted)","args":"(redacted)"}`},
+		{redacted("/card"), `{"method":"DELETE","path":"/pay/1","secret":"4111"}`, `{"method":"DELETE","path":"/pay/1"}`},
+		{Actions{MaxBytes: 10}, head + args + `}`, `{"(omitted)":"135 bytes, more than the 10 that are stored of a call"}`},
 	} {
 		b := open(t, func(o *Options) { o.Actions = c.actions })
-		b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r", func(op *wire.Op) { op.Action = []byte(action) }))
+		b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r", func(op *wire.Op) { op.Action = []byte(c.action) }))
 		s, err := b.State(t.Context(), 1)
 		if err != nil || string(s.Rows[0].Action) != c.want {
 			t.Errorf("%+v\n got %s, %v\nwant %s", c.actions, s.Rows[0].Action, err, c.want)
 		}
 	}
-	if got := (Actions{Keep: KeepRedacted, Pointers: []string{"/a"}, MaxBytes: 100}).stored([]byte(`{"a":1`)); got != nil {
+	if got := (Actions{Keep: KeepRedacted, Pointers: []string{"/a"}, MaxBytes: 100}).stored([]byte(`{"args":{"a":1`)); got != nil {
 		t.Errorf("what cannot be redacted is stored: %s", got)
 	}
 }
