@@ -16,6 +16,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 FUZZTIME     ?= 30s
 TEST_TIMEOUT ?= 20m
 BENCH_ARGS   ?=
+# What `make demo` is given: other addresses, a data directory (bin/demo -h).
+DEMO_ARGS    ?=
 
 GOLANGCI_VERSION := v2.15.0
 TOOLS := .tools
@@ -38,7 +40,7 @@ help: ## list the targets
 .PHONY: demo
 demo: build $(ENVOY) ## real Envoy, ledgerd and a slow tool on 127.0.0.1:10000; Ctrl-C stops all of it
 	@$(GOBUILD) -o bin/demo ./e2e/demo
-	@exec bin/demo --config envoy/demo.yaml --wasm bin/idem.wasm --ledgerd bin/ledgerd --envoy $(ENVOY)
+	@exec bin/demo --config envoy/demo.yaml --wasm bin/idem.wasm --ledgerd bin/ledgerd --envoy $(ENVOY) $(DEMO_ARGS)
 
 .PHONY: build
 build: bin/ledgerd bin/idem.wasm ## bin/ledgerd and bin/idem.wasm

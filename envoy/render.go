@@ -48,7 +48,6 @@ func Render(file string, s Settings) ([]byte, error) {
 	e.endpoint(ToolCluster, s.Tool)
 	e.endpoint(LedgerCluster, s.Ledger)
 	e.endpoint(LedgerAdminCluster, s.LedgerAdmin)
-	e.hostRewrite(LedgerAdminCluster, s.LedgerAdmin)
 	e.wasm(s.Wasm, s.Plugin)
 	if err := errors.Join(e.mistakes...); err != nil {
 		return nil, fmt.Errorf("envoy configuration %s: %w", file, err)
@@ -104,19 +103,6 @@ func (e *editor) endpoint(cluster, address string) {
 			"address": e.socketAddress("cluster "+cluster, address),
 		}}}}},
 	}
-}
-
-// hostRewrite sets the Host of the routes to a cluster that rewrite it: a server that knows its own names by a list
-// takes no other.
-func (e *editor) hostRewrite(cluster, host string) {
-	if host == "" {
-		return
-	}
-	walk(e.doc, func(n node) {
-		if _, rewrites := n["host_rewrite_literal"]; rewrites && n["cluster"] == cluster {
-			n["host_rewrite_literal"] = host
-		}
-	})
 }
 
 func (e *editor) wasm(file string, plugin []byte) {

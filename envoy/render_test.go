@@ -13,7 +13,7 @@ import (
 // demoAddresses is what demo.yaml says of its own, and a configuration with all settings put in must not.
 var demoAddresses = []string{
 	`"port_value": 10000`, `"port_value": 9901`, `"port_value": 7411`, `"port_value": 7412`, `"port_value": 7413`,
-	`127.0.0.1:7413`, `bin/idem.wasm`, `envelope`,
+	`bin/idem.wasm`, `envelope`,
 }
 
 func TestEverySettingReplacesTheDemos(t *testing.T) {
@@ -34,8 +34,8 @@ func TestEverySettingReplacesTheDemos(t *testing.T) {
 			t.Errorf("rendered configuration does not say %s", want)
 		}
 	}
-	if n := bytes.Count(out, []byte("127.0.0.1:20004")); n != 1 {
-		t.Errorf("the admin API's routes send its Host %d times, want once", n)
+	if bytes.Contains(out, []byte("host_rewrite")) {
+		t.Error("the admin API is sent another Host than the caller's, which its list of allowed hosts is there to see")
 	}
 }
 
