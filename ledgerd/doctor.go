@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"time"
 
@@ -28,7 +27,7 @@ type finding struct {
 
 // doctorOptions are the flags of `ledgerd doctor`.
 type doctorOptions struct {
-	dataDir, store  string
+	store           storeChoice
 	data, dataToken string
 	envoyAdmin      string
 	asJSON          bool
@@ -67,18 +66,13 @@ mended.`,
 	f.DurationVar(&o.admin.timeout, "timeout", 10*time.Second, "how long to wait for each")
 	f.StringVar(&o.envoyAdmin, "envoy-admin", "", "`URL` of Envoy's admin interface, such as http://127.0.0.1:9901")
 	f.BoolVar(&o.asJSON, "json", false, "as JSON")
-	storeFlags(c, &o.dataDir, &o.store)
+	storeFlags(c, &o.store)
 	return c
 }
 
 func (o *doctorOptions) examine(ctx context.Context) []finding {
-	var found []finding
-	if o.store == "sqlite" {
-		found = append(found, examineDisk(o.dataDir)...)
-	} else {
-		found = append(found, finding{warn, "store", fmt.Sprintf("%s: what was executed is forgotten when ledgerd stops", o.store)})
-	}
-	found = append(found, examineClock(o.dataDir)...)
+	found := examineStore(ctx, o.store)
+	found = append(found, examineClock(o.store.dataDir)...)
 	found = append(found, o.examineLedgerd(ctx)...)
 	if o.envoyAdmin == "" {
 		return append(found, finding{warn, "envoy", "not looked at: give --envoy-admin"})

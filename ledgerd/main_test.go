@@ -15,6 +15,7 @@ import (
 	"idem/ledgerd/explain"
 	"idem/ledgerd/ledger"
 	"idem/ledgerd/store/memory"
+	"idem/ledgerd/store/postgres/pgtest"
 	"idem/ledgerd/wire"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(pgtest.Main(m))
 }
 
 // result is what a command gave.

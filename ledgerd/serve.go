@@ -20,7 +20,7 @@ import (
 // serveOptions are the settings of `ledgerd serve`.
 type serveOptions struct {
 	listen, adminListen             string
-	dataDir, store                  string
+	store                           storeChoice
 	token, operators, viewers       string
 	allowReset                      bool
 	allowHosts                      []string
@@ -49,7 +49,7 @@ token or a name and a token: so tokens are replaced without a gap, and the audit
 	f := c.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7411", "`address` of the data API")
 	f.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:7413", "`address` of the admin API and the console")
-	storeFlags(c, &o.dataDir, &o.store)
+	storeFlags(c, &o.store)
 	secretFlag(f, &o.token, "token", "the filter's token for the data API")
 	secretFlag(f, &o.operators, "operator-token", "for the admin API: everything")
 	secretFlag(f, &o.viewers, "viewer-token", "for the admin API: looking only")
@@ -98,13 +98,13 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	}
 	defer func() { _ = admin.Close() }() // its server closes it too
 
-	kept, err := openStore(ctx, o.store, o.dataDir)
+	kept, err := o.store.open(ctx, log, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing("store", kept.Close())) }()
 	book, err := ledger.New(ledger.Options{
-		Store: kept, SoleOwner: true, Log: log,
+		Store: kept, SoleOwner: !o.store.shared(), Log: log,
 		Actions:        ledger.Actions{Keep: ledger.Keep(o.keep), Pointers: o.redact},
 		MaxResultBytes: o.maxResultBytes, QueuedOps: o.maxQueued, WaitersPerRow: o.maxWait,
 	})
@@ -131,7 +131,7 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	go func() { failed <- dataServer.Serve(secured.wrap(data, true)) }()
 	go func() { failed <- adminServer.Serve(secured.wrap(admin, false)) }()
 	log.Info("ledgerd serves", "version", version, "data", data.Addr().String(), "admin", admin.Addr().String(),
-		"store", o.store, "data_dir", o.dataDir, "console", secured.scheme()+"://"+admin.Addr().String()+"/")
+		"store", o.store.String(), "data_dir", o.store.dataDir, "console", secured.scheme()+"://"+admin.Addr().String()+"/")
 	warnOfOpenDoors(log, o, faces)
 
 	select {
@@ -219,7 +219,7 @@ func warnOfOpenDoors(log *slog.Logger, o *serveOptions, faces api.Config) {
 	if faces.Operators.Empty() && faces.Viewers.Empty() {
 		log.Info("the admin API has no token: everyone on this machine may answer holds")
 	}
-	if o.store == "memory" {
+	if o.store.kind == "memory" {
 		log.Warn("--store memory: what was executed is forgotten when ledgerd stops; for tests only")
 	}
 }

@@ -62,7 +62,7 @@ func TestASecretAndItsFileAreOneSetting(t *testing.T) {
 func TestWrongCommandLinesExitWith2(t *testing.T) {
 	for _, args := range [][]string{
 		{"--nope"}, {"nope"}, {"serve", "extra"}, {"holds", "show"}, {"explain"}, {"serve", "--log-level", "loud"},
-		{"serve", "--store", "postgres://u:s3cret@h/db"}, {"serve", "--listen", "0.0.0.0:0"},
+		{"serve", "--store", "mysql://u:s3cret@h/db"}, {"serve", "--store", "postgres://u:s3cret@h/db?schema=9"}, {"serve", "--listen", "0.0.0.0:0"},
 		{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"}, {"serve", "--client-ca", "x"},
 		{"serve", "--allow-host", "http://x"}, {"serve", "--keep", "some"}, {"serve", "--rules", "/nowhere"},
 		{"serve", "--redact", "/card"}, {"serve", "--max-batch-bytes", "0"}, {"serve", "--drain-timeout", "0s"},

@@ -4,40 +4,93 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/memory"
+	"idem/ledgerd/store/postgres"
+	"idem/ledgerd/store/redis"
 	"idem/ledgerd/store/sqlite"
 )
 
-// storeFlags adds what says where records are kept.
-func storeFlags(c *cobra.Command, dataDir, kind *string) {
-	c.Flags().StringVar(dataDir, "data-dir", "data", "`directory` of the sqlite store; made where it is missing")
-	c.Flags().StringVar(kind, "store", "sqlite", "where records are kept: sqlite, or memory (for tests: forgets when ledgerd stops)")
+// storeChoice is where records are kept, as the settings say.
+type storeChoice struct {
+	kind    string // sqlite, memory, or the URL of a store that several ledgerds may share
+	dataDir string
 }
 
-// openStore opens the store of a kind.
-func openStore(ctx context.Context, kind, dataDir string) (store.Store, error) {
-	switch kind {
+// storeFlags adds what says where records are kept. A URL may hold a password, so that it, too, may come from a file.
+func storeFlags(c *cobra.Command, s *storeChoice) {
+	f := c.Flags()
+	f.StringVar(&s.dataDir, "data-dir", "data", "`directory` of the sqlite store; made where it is missing")
+	secretFlag(f, &s.kind, "store", "where records are kept: sqlite, postgres://user@host/database or redis://host (several ledgerds may share these), or memory (for tests: forgets when ledgerd stops)")
+	flag := f.Lookup("store")
+	flag.DefValue, s.kind = "sqlite", "sqlite"
+}
+
+// scheme gives the kind of a store without what is particular to this one.
+func (s storeChoice) scheme() string {
+	scheme, _, isURL := strings.Cut(s.kind, "://")
+	switch {
+	case isURL && (scheme == "postgres" || scheme == "postgresql"):
+		return "postgres"
+	case isURL && (scheme == "redis" || scheme == "rediss"):
+		return "redis"
+	}
+	return scheme
+}
+
+// String names the store for people: without the user, the password and the parameters of a URL.
+func (s storeChoice) String() string {
+	scheme, rest, isURL := strings.Cut(s.kind, "://")
+	if !isURL {
+		return s.kind
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+}
+
+// shared says whether other processes may write to the store while this one does.
+func (s storeChoice) shared() bool { return s.scheme() == "postgres" || s.scheme() == "redis" }
+
+// open opens the store. One that is shared tells the log what it promises; its schema is brought up to date only where
+// migrate says so, for other nodes may be using it.
+func (s storeChoice) open(ctx context.Context, log *slog.Logger, migrate bool) (store.Store, error) {
+	switch s.scheme() {
 	case "sqlite":
-		if dataDir == "" {
+		if s.dataDir == "" {
 			return nil, usageError{errors.New("--data-dir is empty: want the directory of the sqlite store")}
 		}
-		s, err := sqlite.Open(ctx, dataDir, sqlite.Options{})
+		kept, err := sqlite.Open(ctx, s.dataDir, sqlite.Options{})
 		if errors.Is(err, sqlite.ErrInUse) {
 			return nil, fmt.Errorf("%w (choose another one by --data-dir)", err)
 		}
-		return s, err
+		return kept, err
 	case "memory":
 		return memory.New(memory.Options{}), nil
+	case "postgres":
+		return opened(postgres.Open(ctx, s.kind, postgres.Options{Log: log, Migrate: migrate}))
+	case "redis":
+		return opened(redis.Open(ctx, s.kind, redis.Options{Log: log}))
 	}
 	// A URL may hold a password: only its scheme is repeated.
-	name, _, isURL := strings.Cut(kind, "://")
+	name, _, isURL := strings.Cut(s.kind, "://")
 	if isURL {
 		name += "://…"
 	}
-	return nil, usageError{fmt.Errorf("--store %q: the stores are sqlite (one ledgerd, durable in --data-dir) and memory (tests)", name)}
+	return nil, usageError{fmt.Errorf("--store %q: the stores are sqlite (one ledgerd, durable in --data-dir), postgres://… and redis://… (several ledgerds may share them), and memory (tests)", name)}
+}
+
+// opened makes no store of a nil one, and a wrong setting of a URL that cannot be read.
+func opened[S store.Store](s S, err error) (store.Store, error) {
+	switch {
+	case errors.Is(err, postgres.ErrURL):
+		return nil, usageError{fmt.Errorf("--store: %w", err)}
+	case err != nil:
+		return nil, err
+	}
+	return s, nil
 }

@@ -17,6 +17,8 @@ var (
 	ErrSchema = errors.New("the schema does not fit this ledgerd")
 	// ErrUnsafe says that the server does not keep what it says it has kept.
 	ErrUnsafe = errors.New("the server may lose what it has acknowledged")
+	// ErrURL says that the store's URL cannot be read.
+	ErrURL = errors.New("store/postgres: the store's URL is wrong")
 	// ErrServer says that the server is too old.
 	ErrServer = errors.New("the server is not one that this ledgerd can use")
 )

@@ -46,7 +46,7 @@ type Store struct {
 }
 
 // Open opens the store that a URL names (see [parse]). A schema that is not there is made; for one of another version see
-// [Options.Migrate]. It gives ErrSchema, ErrUnsafe or ErrServer, wrapped with what an operator needs to know.
+// [Options.Migrate]. It gives ErrURL, ErrSchema, ErrUnsafe or ErrServer, wrapped with what an operator needs to know.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -61,6 +61,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err := s.open(ctx); err != nil {
 		s.end()
 		return nil, fmt.Errorf("store/postgres: %w", err)
+	}
+	o.Log.Info("the store", "promises", s.promise.String())
+	for _, text := range s.promise.Warnings() {
+		o.Log.Warn("the store", "warning", text)
 	}
 	s.records = newFetcher(s, "reading records", recordsSQL, scanRecord)
 	s.results = newFetcher(s, "reading results", resultsSQL, scanResult)
@@ -83,8 +87,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 func (s *Store) open(ctx context.Context) error {
 	s.config.MaxConns = s.options.connections()
 	s.config.ConnConfig.OnNotice = noteWarning
-	ctx, cancel := context.WithTimeout(ctx, 4*s.options.Timeout) // another node may be migrating
-	defer cancel()
+	if !s.options.Migrate { // which takes as long as it takes
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, 4*s.options.Timeout)
+		defer cancel()
+	}
 	c, err := pgx.ConnectConfig(ctx, s.config.ConnConfig)
 	if err != nil {
 		return err
@@ -134,6 +141,29 @@ func (s *Store) ask(ctx context.Context, c *pgx.Conn) error {
 
 // Promise says what the server promises.
 func (s *Store) Promise() Promise { return s.promise }
+
+// Examine asks the server that a URL names what it promises, and looks whether this ledgerd can use the schema. It
+// changes nothing.
+func Examine(ctx context.Context, url string) (Promise, error) {
+	l, err := parse(url)
+	if err != nil {
+		return Promise{}, err
+	}
+	s := &Store{options: Options{}.withDefaults(), location: l}
+	c, err := pgx.ConnectConfig(ctx, l.config.ConnConfig)
+	if err != nil {
+		return Promise{}, fmt.Errorf("store/postgres: %w", err)
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }() // it has done what it was for
+	p, err := s.session(ctx, c)
+	if err == nil {
+		err = s.examine(ctx, c)
+	}
+	if err != nil {
+		return p, fmt.Errorf("store/postgres: %w", err)
+	}
+	return p, nil
+}
 
 // Stats is how the writers are doing.
 type Stats struct {

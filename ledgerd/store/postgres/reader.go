@@ -3,9 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -170,101 +168,4 @@ func (s *Store) Load(ctx context.Context, key string) (store.Record, error) {
 // Result implements store.Store.
 func (s *Store) Result(ctx context.Context, attempt string) ([]byte, error) {
 	return s.results.get(ctx, attempt)
-}
-
-// seldom runs f, which may use one connection, at most seldomAtOnce at a time.
-func (s *Store) seldom(ctx context.Context, doing string, f func(ctx context.Context) error) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("store/postgres: %w", err)
-	}
-	s.gate.RLock()
-	if s.closed {
-		s.gate.RUnlock()
-		return closed()
-	}
-	s.calls.Add(1)
-	s.gate.RUnlock()
-	defer s.calls.Done()
-	bounded, cancel := context.WithTimeout(ctx, s.options.Timeout)
-	defer cancel()
-	select {
-	case s.others <- struct{}{}:
-		defer func() { <-s.others }()
-	case <-bounded.Done():
-		return failed(ctx, doing, bounded.Err())
-	}
-	if err := f(bounded); err != nil {
-		return failed(ctx, doing, err)
-	}
-	return nil
-}
-
-// Lookup implements store.Store.
-func (s *Store) Lookup(ctx context.Context, index store.Index, id string) (store.Entry, error) {
-	list, err := s.entries(ctx, "looking up an entry", index,
-		"SELECT at, key, id FROM entries WHERE kind = $1 AND id = $2", string(index), []byte(id))
-	if err != nil {
-		return store.Entry{}, err
-	}
-	if len(list) == 0 {
-		return store.Entry{}, store.ErrNotFound
-	}
-	return list[0], nil
-}
-
-// Scan implements store.Store.
-func (s *Store) Scan(ctx context.Context, index store.Index, until time.Time, after *store.Entry, limit int) ([]store.Entry, error) {
-	const doing = "scanning an index"
-	end, n := int64(math.MaxInt64), int64(max(limit, 0))
-	if !until.After(time.UnixMicro(math.MaxInt64)) {
-		end = micro(until)
-	}
-	switch {
-	case index == store.Due && after == nil:
-		return s.entries(ctx, doing, index, "SELECT due, key, ''::bytea FROM records WHERE due <= $1 ORDER BY due, key LIMIT $2", end, n)
-	case index == store.Due:
-		return s.entries(ctx, doing, index, "SELECT due, key, ''::bytea FROM records WHERE due <= $1 AND (due, key) > ($2, $3) ORDER BY due, key LIMIT $4",
-			end, micro(after.At), pack(after.Key), n)
-	case after == nil:
-		return s.entries(ctx, doing, index, "SELECT at, key, id FROM entries WHERE kind = $1 AND at <= $2 ORDER BY at, key, id LIMIT $3", string(index), end, n)
-	}
-	return s.entries(ctx, doing, index, "SELECT at, key, id FROM entries WHERE kind = $1 AND at <= $2 AND (at, key, id) > ($3, $4, $5) ORDER BY at, key, id LIMIT $6",
-		string(index), end, micro(after.At), pack(after.Key), []byte(after.ID), n)
-}
-
-// entries gives the entries of an index that a query finds: at, key, id.
-func (s *Store) entries(ctx context.Context, doing string, index store.Index, sql string, args ...any) (list []store.Entry, err error) {
-	err = s.seldom(ctx, doing, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, sql, args...)
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.Entry, error) {
-			var at int64
-			var key, id []byte
-			if err := row.Scan(&at, &key, &id); err != nil {
-				return store.Entry{}, err
-			}
-			name, err := unpack(key)
-			return store.Entry{Index: index, ID: string(id), Key: name, At: moment(at)}, err
-		})
-		return err
-	})
-	return list, err
-}
-
-// Newest implements store.Store.
-func (s *Store) Newest(ctx context.Context, limit int) (list []store.Record, err error) {
-	err = s.seldom(ctx, "reading the newest records", func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, "SELECT key, version, decided, data FROM records ORDER BY created DESC LIMIT $1", int64(max(limit, 0)))
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (store.Record, error) {
-			_, r, err := scanRecord(s, rows)
-			return r, err
-		})
-		return err
-	})
-	return list, err
 }

@@ -42,20 +42,24 @@ var steps = []string{
 func (s *Store) migrate(ctx context.Context, c *pgx.Conn) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		const ours = 0x4964656d // "Idem" in ASCII
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, hashtext($2))", ours, s.schema); err != nil {
-			return err
+		_, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', '0', true)")
+		if err == nil {
+			_, err = tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, hashtext($2))", ours, s.schema)
 		}
-		version, err := s.schemaVersion(ctx, tx)
 		if err != nil {
 			return err
 		}
-		switch {
-		case version > len(steps):
-			return fmt.Errorf("%w: schema %s has version %d, this ledgerd knows up to %d: use the newer ledgerd", ErrSchema, s.schema, version, len(steps))
-		case version == len(steps):
-			return s.checkSequence(ctx, tx)
-		case version > 0 && !s.options.Migrate:
-			return fmt.Errorf("%w: schema %s has version %d, this ledgerd wants %d: stop the older ledgerds and run `ledgerd migrate`", ErrSchema, s.schema, version, len(steps))
+		there, version, err := s.schemaVersion(ctx, tx)
+		if err == nil {
+			err = s.checkSchema(ctx, tx, version)
+		}
+		if err != nil || version == len(steps) {
+			return err
+		}
+		if !there {
+			if _, err := tx.Exec(ctx, "CREATE SCHEMA "+s.schema); err != nil { // its name needs no quotes
+				return fmt.Errorf("making schema %s: %w%s", s.schema, err, hintPrivilege(err))
+			}
 		}
 		for ; version < len(steps); version++ {
 			_, err := tx.Conn().PgConn().Exec(ctx, steps[version]).ReadAll()
@@ -70,37 +74,57 @@ func (s *Store) migrate(ctx context.Context, c *pgx.Conn) error {
 	})
 }
 
-// schemaVersion gives the schema's version. A schema that is missing is made; it and an empty one have version 0.
-func (s *Store) schemaVersion(ctx context.Context, tx pgx.Tx) (int, error) {
-	var there bool
+// examine looks whether the schema can be used, and changes nothing.
+func (s *Store) examine(ctx context.Context, c *pgx.Conn) error {
+	_, version, err := s.schemaVersion(ctx, c)
+	if err != nil {
+		return err
+	}
+	return s.checkSchema(ctx, c, version)
+}
+
+// querier is a connection or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// schemaVersion says whether the schema is there, and its version; an empty one has version 0.
+func (s *Store) schemaVersion(ctx context.Context, q querier) (there bool, version int, err error) {
 	var tables []string
-	err := tx.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL,
+	err = q.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL,
 		ARRAY(SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace($1)::oid AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f'))`,
 		s.schema).Scan(&there, &tables)
+	if err != nil || len(tables) == 0 {
+		return there, 0, err
+	}
+	if !slices.Contains(tables, "migrations") || !slices.Contains(tables, "records") {
+		return true, 0, fmt.Errorf("%w: schema %s has tables that are not ledgerd's (%s): name another one by %s=… in the store's URL", ErrSchema, s.schema, tables[0], paramSchema)
+	}
+	err = q.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migrations").Scan(&version)
 	if err != nil {
-		return 0, err
+		err = fmt.Errorf("reading the version of schema %s: %w%s", s.schema, err, hintPrivilege(err))
 	}
+	return true, version, err
+}
+
+// checkSchema says why a schema of a version is not used as it is; a missing one is made.
+func (s *Store) checkSchema(ctx context.Context, q querier, version int) error {
 	switch {
-	case !there:
-		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+s.schema); err != nil { // its name needs no quotes
-			return 0, fmt.Errorf("making schema %s: %w%s", s.schema, err, hintPrivilege(err))
-		}
-		return 0, nil
-	case len(tables) == 0:
-		return 0, nil
-	case !slices.Contains(tables, "migrations") || !slices.Contains(tables, "records"):
-		return 0, fmt.Errorf("%w: schema %s has tables that are not ledgerd's (%s): name another one by %s=… in the store's URL", ErrSchema, s.schema, tables[0], paramSchema)
+	case version > len(steps):
+		return fmt.Errorf("%w: schema %s has version %d, this ledgerd knows up to %d: use the newer ledgerd", ErrSchema, s.schema, version, len(steps))
+	case version > 0 && version < len(steps) && !s.options.Migrate:
+		return fmt.Errorf("%w: schema %s has version %d, this ledgerd wants %d: stop the older ledgerds and run `ledgerd migrate`", ErrSchema, s.schema, version, len(steps))
+	case version > 0:
+		return s.checkSequence(ctx, q)
 	}
-	var version int
-	err = tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migrations").Scan(&version)
-	return version, err
+	return nil
 }
 
 // checkSequence looks whether versions go on where they ended: a copy of the tables without the sequence (logical
 // replication makes one) would give versions again.
-func (s *Store) checkSequence(ctx context.Context, tx pgx.Tx) error {
+func (s *Store) checkSequence(ctx context.Context, q querier) error {
 	var last, greatest int64
-	err := tx.QueryRow(ctx, "SELECT (SELECT last_value FROM versions), (SELECT coalesce(max(created), 0) FROM records)").Scan(&last, &greatest)
+	err := q.QueryRow(ctx, "SELECT (SELECT last_value FROM versions), (SELECT coalesce(max(created), 0) FROM records)").Scan(&last, &greatest)
 	if err == nil && last < greatest {
 		err = fmt.Errorf("%w: the sequence %s.versions stands at %d, behind a record's %d: the tables were copied without it. "+
 			"Run SELECT setval('%[2]s.versions', (SELECT max(version) >> %d FROM %[2]s.records) + 1000000)", ErrSchema, s.schema, last, greatest, versionShift)

@@ -3,11 +3,39 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"idem/ledgerd/store"
 )
+
+// seldom runs f, which may use one connection, at most seldomAtOnce at a time.
+func (s *Store) seldom(ctx context.Context, doing string, f func(ctx context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("store/postgres: %w", err)
+	}
+	s.gate.RLock()
+	if s.closed {
+		s.gate.RUnlock()
+		return closed()
+	}
+	s.calls.Add(1)
+	s.gate.RUnlock()
+	defer s.calls.Done()
+	bounded, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	select {
+	case s.others <- struct{}{}:
+		defer func() { <-s.others }()
+	case <-bounded.Done():
+		return failed(ctx, doing, bounded.Err())
+	}
+	if err := f(bounded); err != nil {
+		return failed(ctx, doing, err)
+	}
+	return nil
+}
 
 // Setting implements store.Store.
 func (s *Store) Setting(ctx context.Context, name string) (string, error) {

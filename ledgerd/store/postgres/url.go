@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -39,26 +38,26 @@ func parse(text string) (location, error) {
 	l := location{schema: defaultSchema}
 	base, query, _ := strings.Cut(text, "?")
 	if !strings.HasPrefix(base, "postgres://") && !strings.HasPrefix(base, "postgresql://") {
-		return l, errors.New("store/postgres: the store is not a URL that begins with postgres://")
+		return l, fmt.Errorf("%w: it does not begin with postgres://", ErrURL)
 	}
 	params, err := url.ParseQuery(query)
 	if err != nil {
-		return l, fmt.Errorf("store/postgres: the parameters of the store's URL: %w", err)
+		return l, fmt.Errorf("%w: its parameters: %w", ErrURL, err)
 	}
 	if params.Has(paramSchema) {
 		l.schema = params.Get(paramSchema)
 	}
 	if !schemaName.MatchString(l.schema) || strings.HasPrefix(l.schema, "pg_") {
-		return l, fmt.Errorf("store/postgres: %s is %q in the store's URL, want up to 40 of a-z, 0-9 and _, not starting with a digit or pg_", paramSchema, l.schema)
+		return l, fmt.Errorf("%w: %s is %q, want up to 40 of a-z, 0-9 and _, not starting with a digit or pg_", ErrURL, paramSchema, l.schema)
 	}
 	if params.Has(paramAcceptLoss) {
 		if l.acceptLoss, err = strconv.ParseBool(params.Get(paramAcceptLoss)); err != nil {
-			return l, fmt.Errorf("store/postgres: %s is %q in the store's URL, want true or false", paramAcceptLoss, params.Get(paramAcceptLoss))
+			return l, fmt.Errorf("%w: %s is %q, want true or false", ErrURL, paramAcceptLoss, params.Get(paramAcceptLoss))
 		}
 	}
 	for name := range params {
 		if strings.HasPrefix(name, "pool_") {
-			return l, fmt.Errorf("store/postgres: %s in the store's URL: the store chooses its connections itself (see its README)", name)
+			return l, fmt.Errorf("%w: it has %s, but the store chooses its connections itself (see its README)", ErrURL, name)
 		}
 	}
 	params.Del(paramSchema)
@@ -67,7 +66,7 @@ func parse(text string) (location, error) {
 		params.Set("connect_timeout", "5")
 	}
 	if l.config, err = pgxpool.ParseConfig(base + "?" + params.Encode()); err != nil {
-		return l, fmt.Errorf("store/postgres: %w", err) // pgx leaves the password out
+		return l, fmt.Errorf("%w: %w", ErrURL, err) // pgx leaves the password out
 	}
 	c := l.config.ConnConfig
 	c.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
