@@ -118,7 +118,7 @@ func mcpEnd(body []byte, behaviour envoytest.Behaviour, id string) string {
 	if json.Unmarshal(body, &request) != nil || request.JSONRPC != "2.0" || request.ID == nil {
 		return ""
 	}
-	end := ""
+	var end string
 	switch behaviour {
 	case envoytest.OK, "":
 		end = `"result":{"content":[{"type":"text","text":"` + id + `"}],"structuredContent":{"refund_id":"` + id + `"}}`
