@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"idem/canon"
 	"idem/filter/policy"
 )
 
@@ -15,14 +16,16 @@ func newCheck(s surroundings) *cobra.Command {
 		Use:   "check FILE",
 		Short: "Check a plugin configuration as the filter would",
 		Long: `Check a plugin configuration as the filter would, and say what it guards. FILE is the configuration as JSON or YAML,
-or an Envoy configuration with the filter in it; - is standard input.`,
+or an Envoy configuration with the filter in it; - is standard input.
+
+` + settingsReference,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := readInput(args[0], c.InOrStdin())
 			if err != nil {
 				return usageError{err}
 			}
-			config, err := readPluginConfig(text, s.environ)
+			config, err := readPluginConfig(text, s.environ, "")
 			var mistakes *policy.Error
 			switch {
 			case errors.As(err, &mistakes):
@@ -33,12 +36,20 @@ or an Envoy configuration with the filter in it; - is standard input.`,
 			}
 			out := c.OutOrStdout()
 			fmt.Fprintf(out, "%s: the filter takes this configuration. The first rule that matches wins:\n\n", args[0])
-			rows := [][]string{{"RULE", "MODE", "GUARDS", "REPLY"}}
-			for _, r := range config.Calls {
-				rows = append(rows, []string{r.Name, string(r.Mode), guards(r), replyOf(r)})
+			rows := [][]string{{"RULE", "MODE", "GUARDS", "RUN", "REPLY"}}
+			var flat []string // rules that find no run in a flat body
+			for i, r := range config.Calls {
+				run, byDefault := config.written.run(i, r.Protocol)
+				if byDefault && r.Protocol == canon.JSON && r.Mode != policy.Off {
+					flat = append(flat, r.Name)
+				}
+				rows = append(rows, []string{r.Name, string(r.Mode), guards(r), run, replyOf(r)})
 			}
 			if err := table(out, rows); err != nil {
 				return err
+			}
+			if len(flat) > 0 {
+				fmt.Fprintf(out, "\nNote: in a body without /args no run is found but in the header (rules: %s). A run field there counts as part of the call, and without a run a repetition replays and is never held. Say where it is, such as \"run\": [{\"header\": \"x-idem-run\"}, {\"pointer\": \"/runId\"}].\n", printable(strings.Join(flat, ", ")))
 			}
 			if len(config.unset) > 0 {
 				fmt.Fprintf(out, "\nNot set here, but needed in Envoy's environment (host_env_keys): %s\n", strings.Join(config.unset, ", "))
@@ -46,6 +57,7 @@ or an Envoy configuration with the filter in it; - is standard input.`,
 			if len(config.Key.Secret) == 0 {
 				fmt.Fprintln(out, "\nWithout fingerprint.key_env fingerprints are plain SHA-256: who sees one can guess what was called.")
 			}
+			fmt.Fprintln(out, "\nEvery setting: `ledgerd check --help` in short, filter/policy/doc.go of Idem's source in full.")
 			return nil
 		},
 	}

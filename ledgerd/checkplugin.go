@@ -16,7 +16,8 @@ import (
 // pluginConfig is a plugin configuration as a file has it.
 type pluginConfig struct {
 	*policy.Config
-	unset []string // variables that it names and that are not set here
+	written writtenConfig
+	unset   []string // variables that it names and that are not set here
 }
 
 // stand-in for a secret that is not set here: long enough for every check, known to everyone.
@@ -24,14 +25,17 @@ const standIn = "000000000000000000000000000000000000000000000000000000000000000
 
 // readPluginConfig reads the plugin configuration in a file: JSON as the filter gets it, the same as YAML, or a whole
 // Envoy configuration with the filter in it. Its secrets come from this environment; where one is not set here a
-// stand-in serves, for the file can be right without them.
-func readPluginConfig(text []byte, environ []string) (*pluginConfig, error) {
+// stand-in serves, for the file can be right without them. key, where there is one, is the fingerprint key.
+func readPluginConfig(text []byte, environ []string, key string) (*pluginConfig, error) {
 	document, err := pluginDocument(text)
 	if err != nil {
 		return nil, err
 	}
-	c := &pluginConfig{}
+	c := &pluginConfig{written: readWritten(document)}
 	c.Config, err = policy.Parse(document, func(name string) string {
+		if key != "" && name == c.written.Fingerprint.KeyEnv {
+			return key
+		}
 		for _, pair := range environ {
 			if value, found := strings.CutPrefix(pair, name+"="); found && value != "" {
 				return value

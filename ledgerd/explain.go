@@ -32,7 +32,9 @@ func newExplain(s surroundings) *cobra.Command {
 		Long: `Say how a request's body is read: its canonical form, its fingerprint, and each step to it. Of two bodies it says
 why they are one call or are not; the exit code is 0 where they are one, else 1. - is standard input.
 
-With --rules the filter's own rules read the calls; method, host and path choose among them as they do in the filter.`,
+With --rules the filter's own rules read the calls; method, host and path choose among them as they do in the filter,
+and so does --rule, by name. What is not given of the three is taken from the rule's match; where there is one rule,
+nothing need be given. Every pointer leads into the body as it is written.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c, args) },
 	}
@@ -46,7 +48,7 @@ With --rules the filter's own rules read the calls; method, host and path choose
 	f.BoolVar(&o.asJSON, "json", false, "as JSON")
 	arguments(f)
 	f.StringVar(&o.rules, "rules", "", "the filter's plugin configuration, a `file` (JSON, YAML, or an Envoy configuration)")
-	secretFlag(f, &o.fingerprintKey, "fingerprint-key", "the filter's fingerprint key, where there are no --rules that name it")
+	secretFlag(f, &o.fingerprintKey, "fingerprint-key", "the filter's fingerprint key; with --rules it stands for the variable that fingerprint.key_env names")
 	return c
 }
 
@@ -79,7 +81,11 @@ func (o *explainOptions) run(c *cobra.Command, args []string) error {
 	} else {
 		report, err = reader.Compare(calls[0], calls[1])
 	}
-	if err != nil {
+	var unchosen *explain.UnchosenError
+	switch {
+	case errors.As(err, &unchosen):
+		return usageError{fmt.Errorf("%w; choose one by --rule, or say how the call is sent by --path, --method and --host", err)}
+	case err != nil:
 		return usageError{err}
 	}
 	if o.asJSON {
@@ -118,7 +124,7 @@ func showReport(w io.Writer, r explain.Report, names []string) error {
 		if len(r.Differences) > 0 {
 			rows := [][]string{{"WHERE", names[0], names[1], "COUNTS", "WHY"}}
 			for _, d := range r.Differences {
-				rows = append(rows, []string{orWord(d.Pointer, "(the whole)"), side(d.A), side(d.B), yesNo(d.Counts), d.Why})
+				rows = append(rows, []string{place(d.Part, d.Pointer), side(d.A), side(d.B), yesNo(d.Counts), why(d.Why, d.Setting)})
 			}
 			if err := table(w, rows); err != nil {
 				return err
@@ -137,10 +143,28 @@ func showReport(w io.Writer, r explain.Report, names []string) error {
 	} else {
 		fmt.Fprintf(w, "\n%s\n", printable(r.Verdict))
 	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "\n%s\n", printable(note))
+	}
 	if !r.Keyed {
 		fmt.Fprintln(w, "\nMade without the deployment's key: the fingerprints are not the filter's; whether two are equal is the same.")
 	}
 	return nil
+}
+
+// place names a part of the call, or where in its body something stands.
+func place(part, pointer string) string {
+	if part != "" {
+		return part
+	}
+	return orWord(pointer, "(the whole)")
+}
+
+func why(text, setting string) string {
+	if setting == "" {
+		return text
+	}
+	return text + " (in the rule, " + setting + ")"
 }
 
 func yesNo(v bool) string {
@@ -180,7 +204,7 @@ func showForm(w io.Writer, name string, f explain.Form) error {
 		if to == "" {
 			to = "(dropped)"
 		}
-		rows = append(rows, []string{"  " + orWord(c.Pointer, "(the whole)"), side(c.From), side(to), c.Rule + ": " + c.Why})
+		rows = append(rows, []string{"  " + place(c.Part, c.Pointer), side(c.From), side(to), c.Rule + ": " + why(c.Why, c.Setting)})
 	}
 	return table(w, rows)
 }

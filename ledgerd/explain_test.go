@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -40,7 +42,7 @@ func TestExplainAsJSONIsOneReport(t *testing.T) {
 
 func TestExplainReadsAsTheFilterDoes(t *testing.T) {
 	a, rules := file(t, "a.json", refund), file(t, "plugin.json", plugin)
-	command(t, "explain", a, "--rules", rules).wants(t, 2, "no rule matches", "refunds")
+	command(t, "explain", a, "--rules", rules, "--path", "/elsewhere").wants(t, 2, "no rule matches", "refunds (POST /api/invoke tools refund*)", "--rule", "--path")
 	command(t, "explain", a, "--rules", rules, "--path", "/api/invoke").wants(t, 0, "refunds", "not the filter's")
 	keyed := command(t, key, "T=token", "explain", a, "--rules", rules, "--path", "/api/invoke")
 	keyed.wants(t, 0, "refunds")
@@ -72,7 +74,7 @@ func TestTheRuleIsTheOneThatTheFilterWouldUse(t *testing.T) {
 	}
 	a := file(t, "a.json", `{"tool":"payout"}`)
 	command(t, "explain", a, "--rules", two, "--rule", "rest", "--json").wants(t, 0, `"rule": "rest"`)
-	command(t, "explain", a, "--rules", two, "--rule", "none").wants(t, 2, `"none"`, "payouts, rest")
+	command(t, "explain", a, "--rules", two, "--rule", "none").wants(t, 2, `"none"`, "payouts (POST /api/invoke tools payout*), rest (POST /api/invoke)")
 	command(t, "explain", a, "--rule", "none").wants(t, 2, `"none"`)
 }
 
@@ -94,4 +96,75 @@ calls:
 `)).wants(t, 0, "POST /tools/…", "plain SHA-256")
 	command(t, "check", "../envoy/demo.yaml").wants(t, 0, "invoke", "envelope", "tools")
 	command(t, "check", file(t, "envoy.yaml", "static_resources: {listeners: []}\n")).wants(t, 1, "no wasm filter")
+}
+
+func TestOneRuleNeedsNotBeChosen(t *testing.T) {
+	a, rules := file(t, "a.json", refund), file(t, "plugin.json", plugin)
+	alone := command(t, "explain", a, "--rules", rules, "--host", "pay.example", "--json")
+	alone.wants(t, 0, `"rule": "refunds"`, "/api/invoke is taken here")
+	said := command(t, "explain", a, "--rules", rules, "--host", "pay.example", "--path", "/api/invoke", "--json").out
+	if fingerprint(t, alone.out) != fingerprint(t, said) {
+		t.Error("the one rule's own path gives another fingerprint than the same path given")
+	}
+	two := file(t, "two.json", `{"ledger":{"cluster":"l"},"execute":{"cluster":"e"},"calls":[
+		{"name":"one","match":{"path":"/one"}},{"name":"other","match":{"path_prefix":"/other/"}}]}`)
+	command(t, "explain", a, "--rules", two).wants(t, 2, "one (POST /one)", "other (POST /other/…)", "--rule", "--path", "--method", "--host")
+	command(t, "explain", a, "--rules", two, "--rule", "other").wants(t, 0, "other")
+}
+
+func fingerprint(t *testing.T, report string) string {
+	t.Helper()
+	var r struct{ A struct{ Fingerprint string } }
+	if err := json.Unmarshal([]byte(report), &r); err != nil || r.A.Fingerprint == "" {
+		t.Fatalf("%v in %s", err, report)
+	}
+	return r.A.Fingerprint
+}
+
+func TestTheFingerprintKeyStandsForTheOneThatTheRulesName(t *testing.T) {
+	a, rules, secret := file(t, "a.json", refund), file(t, "plugin.json", plugin), file(t, "key", "00112233445566778899aabbccddeeff\n")
+	byEnv := command(t, key, "T=token", "explain", a, "--rules", rules, "--json")
+	byFile := command(t, "explain", a, "--rules", rules, "--fingerprint-key-file", secret, "--json")
+	byFile.wants(t, 0, `"keyed": true`)
+	if fingerprint(t, byEnv.out) != fingerprint(t, byFile.out) {
+		t.Error("the key in the file gives another fingerprint than the same key in the environment")
+	}
+	command(t, "explain", a, "--rules", rules, "--fingerprint-key", "short").wants(t, 2, "/fingerprint/key_env", "16")
+	keyless := file(t, "keyless.json", `{"ledger":{"cluster":"l"},"execute":{"cluster":"e"},"calls":[{"match":{"path_prefix":"/"}}]}`)
+	command(t, "explain", a, "--rules", keyless, "--fingerprint-key-file", secret).wants(t, 2, "--fingerprint-key", "fingerprint.key_env")
+}
+
+func TestCheckSaysWhereTheRunIsRead(t *testing.T) {
+	const head = `{"ledger":{"cluster":"l"},"execute":{"cluster":"e"},"calls":[`
+	byDefault := file(t, "default.json", head+`{"name":"flat","match":{"path_prefix":"/tools/"}}]}`)
+	command(t, "check", byDefault).wants(t, 0, "RUN", "header x-idem-run, else /runId or /run_id beside /args", "rules: flat", `{"pointer": "/runId"}`)
+	said := file(t, "said.json", head+`{"name":"told","match":{"path_prefix":"/tools/"},"run":[{"header":"X-Job"},{"pointer":"/job"},{"metadata":["a","b"]}]},
+		{"name":"agent","match":{"path":"/mcp","tools":["*"]},"protocol":"mcp"}]}`)
+	got := command(t, "check", said)
+	got.wants(t, 0, "header x-job, else /job, else metadata a/b")
+	if strings.Contains(got.out, "without a run") {
+		t.Errorf("a rule that says where its run is, and one of MCP, are warned of: %s", got.out)
+	}
+}
+
+// The help names every setting that the reference has.
+func TestCheckPointsToTheReferenceOfSettings(t *testing.T) {
+	command(t, "check", file(t, "plugin.json", plugin)).wants(t, 0, "check --help", "filter/policy/doc.go")
+	help := command(t, "check", "--help").out
+	reference, err := os.ReadFile("../filter/policy/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	for _, m := range regexp.MustCompile(`(?m)^//\t((?:  ){0,2}[a-z][a-z_, ]*?)(?::([a-z_, ]+))?(?:  |$)`).FindAllStringSubmatch(string(reference), -1) {
+		for _, name := range regexp.MustCompile(`[a-z_]+`).FindAllString(m[1]+" "+m[2], -1) {
+			names++
+			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(help) {
+				t.Errorf("%s is not in the help", name)
+			}
+		}
+	}
+	if names < 50 {
+		t.Errorf("%d settings in the reference: it is written in another way than this test reads", names)
+	}
 }

@@ -38,6 +38,7 @@ func (a *API) routes() []route {
 		{"POST", "/api/in-doubt/{id}/resolve", operator, a.resolve},
 		{"GET", "/api/rows/{attempt}", viewer, a.row},
 		{"GET", "/api/events", viewer, a.events},
+		{"GET", "/api/rules", viewer, a.rules},
 		{"POST", "/api/explain", viewer, a.explain},
 		{"POST", "/api/reset", operator, a.reset},
 		{"GET", "/metrics", viewer, func(w http.ResponseWriter, r *http.Request, _ string) {

@@ -6,10 +6,16 @@ import (
 	"idem/ledgerd/explain"
 )
 
-// Explainer says what the canonical form of calls is; *explain.Explainer does.
+// Explainer says what the canonical form of calls is, and by which rules; *explain.Explainer does.
 type Explainer interface {
+	Rules() []explain.Rule
 	Explain(a explain.Call) (explain.Report, error)
 	Compare(a, b explain.Call) (explain.Report, error)
+}
+
+// rules is GET /api/rules: the rules that calls can be explained by, in the order in which they are tried.
+func (a *API) rules(w http.ResponseWriter, _ *http.Request, _ string) {
+	a.reply(w, http.StatusOK, map[string][]explain.Rule{"rules": a.Explainer.Rules()})
 }
 
 // explain is POST /api/explain: {"a": call} or {"a": call, "b": call}, a call being {"body": "…"} with method, host,

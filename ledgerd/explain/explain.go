@@ -3,11 +3,13 @@ package explain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"idem/canon"
+	"idem/ledgerd/wire"
 )
 
 // Call is one request as a person writes it down.
@@ -38,10 +40,12 @@ type Form struct {
 // Step is one thing that the canonical form did to the call, and why.
 type Step struct {
 	Pointer string `json:"pointer"`
+	Part    string `json:"part,omitempty"` // of the call, where it is none of the body: endpoint
 	Rule    string `json:"rule"`
 	From    string `json:"from"`
 	To      string `json:"to"`
 	Why     string `json:"why"`
+	Setting string `json:"setting,omitempty"` // which setting of the rule would read it otherwise
 }
 
 // Problem is why a call cannot be read; the filter would refuse it with the same code.
@@ -55,19 +59,22 @@ type Problem struct {
 // Difference is one place where two calls differ.
 type Difference struct {
 	Written
-	Counts bool   `json:"counts"` // it makes two calls of them
-	Why    string `json:"why"`
+	Part    string `json:"part,omitempty"` // of the call, where it is none of the body: endpoint/path, scope, …
+	Counts  bool   `json:"counts"`         // it makes two calls of them
+	Why     string `json:"why"`
+	Setting string `json:"setting,omitempty"` // which setting of the rule would make it not count
 }
 
 // Report is one call explained, or two compared.
 type Report struct {
 	A           Form         `json:"a"`
 	B           *Form        `json:"b,omitempty"`
-	Same        bool         `json:"same"`        // both have one fingerprint
-	SameIntent  bool         `json:"same_intent"` // both have one intent, and so may be near-duplicates
-	Verdict     string       `json:"verdict"`     // what the two are to each other, in one sentence
-	Differences []Difference `json:"differences"` // first what counts, then what is written differently and does not
-	Keyed       bool         `json:"keyed"`       // the fingerprints are those that the filter makes
+	Same        bool         `json:"same"`            // both have one fingerprint
+	SameIntent  bool         `json:"same_intent"`     // both have one intent, and so may be near-duplicates
+	Verdict     string       `json:"verdict"`         // what the two are to each other, in one sentence
+	Differences []Difference `json:"differences"`     // first what counts, then what is written differently and does not
+	Keyed       bool         `json:"keyed"`           // the fingerprints are those that the filter makes
+	Notes       []string     `json:"notes,omitempty"` // what the reading takes for granted, a sentence each
 }
 
 // Explain explains a alone.
@@ -80,53 +87,92 @@ func (x *Explainer) Compare(a, b Call) (Report, error) { return x.report(a, &b) 
 // refuses has its Problem in the report.
 func (x *Explainer) report(a Call, b *Call) (Report, error) {
 	r := Report{Differences: []Difference{}, Keyed: x.keyed}
-	var err error
-	var first canon.Action
-	if r.A, first, err = x.form(a); err != nil {
+	first, err := x.read(a)
+	if err != nil {
 		return r, err
 	}
+	r.A, r.Notes = first.form, first.Notes
 	if b == nil {
 		r.Verdict = alone(r.A)
 		return r, nil
 	}
-	form, second, err := x.form(*b)
+	second, err := x.read(*b)
 	if err != nil {
 		return r, err
 	}
-	r.B = &form
-	if r.A.Problem == nil && form.Problem == nil {
-		r.Same = r.A.Fingerprint == form.Fingerprint
-		r.SameIntent = r.A.Intent == form.Intent
-		for _, d := range canon.Compare(first, second) {
-			r.Differences = append(r.Differences, Difference{Written{d.Pointer, d.A, d.B}, d.Counts, d.Why})
+	r.B = &second.form
+	for _, note := range second.Notes {
+		if !slices.Contains(r.Notes, note) {
+			r.Notes = append(r.Notes, note)
 		}
 	}
-	r.Verdict = together(r)
+	if r.A.Problem == nil && r.B.Problem == nil {
+		r.Same = r.A.Fingerprint == r.B.Fingerprint
+		r.SameIntent = r.A.Intent == r.B.Intent
+		for _, d := range canon.Compare(first.action, second.action) {
+			r.Differences = append(r.Differences, difference(d, first, second))
+		}
+	}
+	r.Verdict = together(r, [2]wire.Rule{first.Terms, second.Terms})
 	return r, nil
 }
 
-func (x *Explainer) form(c Call) (Form, canon.Action, error) {
-	rule, form, err := x.choose(c)
+// reading is a call as its rule reads it.
+type reading struct {
+	Reader
+	form   Form
+	action canon.Action
+	places places
+}
+
+func (x *Explainer) read(c Call) (reading, error) {
+	reader, err := x.choose(c)
 	if err != nil {
-		return Form{}, canon.Action{}, err
+		return reading{}, err
 	}
-	f := Form{Rule: rule, Changes: []Step{}}
-	action, err := form.Explain(c.Canon())
+	g := reading{Reader: reader, form: Form{Rule: reader.Rule, Changes: []Step{}}, places: placesOf(reader)}
+	g.action, err = reader.Form.Explain(reader.Call.Canon())
+	f := &g.form
 	var unreadable *canon.Error
 	switch {
 	case errors.As(err, &unreadable):
 		f.Problem = &Problem{unreadable.Code, unreadable.Pointer, unreadable.Offset, unreadable.Detail}
-		return f, action, nil
+		return g, nil
 	case err != nil:
-		return f, action, err
+		return g, err
 	}
+	action := &g.action
 	f.Tool, f.Run, f.Fingerprint, f.Intent = action.Tool, action.Run, action.Fingerprint, action.Intent
 	f.Shared = action.Intent != action.Fingerprint
 	f.Customer, f.Amount, f.Canonical = action.Customer, action.Amount, action.Canonical
 	for _, c := range action.Changes {
-		f.Changes = append(f.Changes, Step{c.Pointer, c.Rule, c.From, c.To, c.Why})
+		s := Step{Pointer: c.Pointer, Rule: c.Rule, From: c.From, To: c.To, Why: c.Why}
+		if c.Rule == "endpoint" {
+			s.Part = "endpoint"
+		}
+		s.Setting = settingFor(s)
+		f.Changes = append(f.Changes, s)
 	}
-	return f, action, nil
+	return g, nil
+}
+
+// difference gives a difference its place in the body that has it, and the setting that would make it not count.
+func difference(d canon.Difference, a, b reading) Difference {
+	has := a
+	if d.A == "" {
+		has = b
+	}
+	pointer, part := has.places.inBody(d.Pointer)
+	out := Difference{Written: Written{pointer, d.A, d.B}, Part: part, Counts: d.Counts, Why: d.Why}
+	if !d.Counts || part != "" {
+		return out
+	}
+	for _, s := range slices.Concat(a.form.Changes, b.form.Changes) {
+		if s.Pointer == pointer && s.Setting != "" {
+			out.Setting = s.Setting
+		}
+	}
+	return out
 }
 
 // Canon gives the call as package canon reads it: a POST of JSON to / where nothing else is said.
@@ -163,7 +209,7 @@ func alone(f Form) string {
 	}
 }
 
-func together(r Report) string {
+func together(r Report, terms [2]wire.Rule) string {
 	switch {
 	case r.A.Problem != nil && r.B.Problem != nil:
 		return "Both are refused, so neither executes."
@@ -172,9 +218,9 @@ func together(r Report) string {
 	case r.B.Problem != nil:
 		return "The second is refused: " + r.B.Problem.Detail + "."
 	case r.Same:
-		return "One call: the two have the same fingerprint, so the tool runs once for both."
+		return "One call: the two have the same fingerprint. " + meeting(r, terms)
 	case r.SameIntent:
-		return fmt.Sprintf("Near-duplicates: same tool, customer and amount, but %s. A new run's call is held.", counting(r))
+		return fmt.Sprintf("Near-duplicates: same tool, customer and amount, but %s. %s", counting(r), meeting(r, terms))
 	default:
 		return fmt.Sprintf("Two calls: %s, so each executes.", counting(r))
 	}

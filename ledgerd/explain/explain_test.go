@@ -1,11 +1,13 @@
 package explain_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"idem/canon"
 	"idem/ledgerd/explain"
+	"idem/ledgerd/wire"
 )
 
 func defaults(t *testing.T) *explain.Explainer {
@@ -80,5 +82,111 @@ func TestDifferencesNameTheSmallestParts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// by reads every call by one rule with these terms and settings.
+func by(t *testing.T, settings canon.Settings, change func(*wire.Rule)) *explain.Explainer {
+	t.Helper()
+	settings.Rule = "one"
+	form, err := canon.New(settings, canon.Key{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := wire.DefaultRule()
+	if change != nil {
+		change(&terms)
+	}
+	choose := func(c explain.Call) (explain.Reader, error) {
+		return explain.Reader{Rule: "one", Form: form, Terms: terms, Protocol: settings.Protocol, Call: c}, nil
+	}
+	return explain.New(choose, []explain.Rule{{Name: "one"}}, false)
+}
+
+func TestTheVerdictSaysWhatHappensToTheTwoRuns(t *testing.T) {
+	call := func(run, note string) explain.Call {
+		head := ""
+		if run != "" {
+			head = `"runId":"` + run + `",`
+		}
+		return explain.Call{Body: `{"tool":"refund",` + head + `"args":{"customer":"a@b.com","amount":"$1","note":"` + note + `"}}`}
+	}
+	hold := func(r *wire.Rule) { r.OnAbsentRun = wire.PolicyHold }
+	execute := func(r *wire.Rule) { r.OnNewRun, r.OnSameIntent = wire.PolicyExecute, wire.PolicyExecute }
+	join := func(r *wire.Rule) { r.OnNewRun = wire.PolicyJoin }
+	none := func(r *wire.Rule) { r.HorizonMS, r.WindowMS = 0, 0 }
+	for _, c := range []struct {
+		name   string
+		a, b   explain.Call
+		change func(*wire.Rule)
+		want   string
+	}{
+		{"near, no runs", call("", "x"), call("", "y"), nil, "Neither names a run, so both execute (on_absent_run: execute)."},
+		{"near, no runs, hold", call("", "x"), call("", "y"), hold, "the second is held, if it comes within 24h, until a person answers (on_absent_run: hold)."},
+		{"near, one run", call("r", "x"), call("r", "y"), nil, "Both are of one run, which means what it says, so both execute."},
+		{"near, two runs", call("r", "x"), call("s", "y"), nil, "The second names another run than the first: it is held, if it comes within 24h, until a person answers (on_same_intent: hold)."},
+		{"near, two runs, execute", call("r", "x"), call("s", "y"), execute, "both execute (on_same_intent: execute)."},
+		{"near, absent after a run", call("r", "x"), call("", "y"), nil, "The other way round the first names a run, the second does not: it is held"},
+		{"near, no horizon", call("r", "x"), call("s", "y"), none, "Both execute (near_duplicates.horizon: 0s)."},
+		{"same, no runs", call("", "x"), call("", "x"), nil, "Neither names a run, so the second gets the result of the first (replay)."},
+		{"same, one run", call("r", "x"), call("r", "x"), hold, "Both are of one run, so the second gets the result of the first (replay)."},
+		{"same, two runs", call("r", "x"), call("s", "x"), nil, "within 5s of its arrival (near_duplicates.window); later it is held until a person answers (on_new_run: hold)."},
+		{"same, two runs, no window", call("r", "x"), call("s", "x"), none, "The second names another run than the first: it is held"},
+		{"same, two runs, join", call("r", "x"), call("s", "x"), join, "(on_new_run: join)."},
+		{"same, two runs, execute", call("r", "x"), call("s", "x"), execute, "later it executes again (on_new_run: execute)."},
+		{"same, absent after a run", call("r", "x"), call("", "x"), nil, "The second names no run, so it gets the result of the first (replay). The other way round"},
+	} {
+		r, err := by(t, canon.Settings{}, c.change).Compare(c.a, c.b)
+		if err != nil || !strings.Contains(r.Verdict, c.want) {
+			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, r.Verdict, c.want)
+		}
+	}
+}
+
+func TestPointersLeadIntoTheBodyInEveryTable(t *testing.T) {
+	a := `{"customer":"A@b.com","amount":"$1","request_id":"1"}`
+	b := `{"customer":"a@b.com","amount":"$2","request_id":"2"}`
+	r, err := by(t, canon.Settings{}, nil).Compare(explain.Call{Path: "/tools/refund", Body: a}, explain.Call{Path: "/tools/refund?x=1", Body: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, d := range r.Differences {
+		got[d.Part+":"+d.Pointer] = d.Counts
+	}
+	for place, counts := range map[string]bool{":/amount/amount_minor": true, ":/customer": false, "endpoint/query:": true} {
+		if c, there := got[place]; !there || c != counts {
+			t.Errorf("%s is not among the differences %v", place, got)
+		}
+	}
+	r, err = by(t, canon.Settings{Protocol: canon.MCP}, nil).Compare(mcp(1), mcp(2))
+	if err != nil || len(r.Differences) == 0 || r.Differences[0].Pointer != "/params/arguments/n" {
+		t.Errorf("an MCP call's differences: %v, %+v, %+v", err, r.Differences, r.A.Problem)
+	}
+}
+
+func mcp(n int) explain.Call {
+	return explain.Call{Body: fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"n":%d}}}`, n)}
+}
+
+// What the hint says must be so: the setting that it names makes the two calls one.
+func TestAFieldThatIsKeptSaysWhichSettingLeavesItOut(t *testing.T) {
+	for _, c := range []struct {
+		a, b, want string
+		mend       canon.Settings
+	}{
+		{`{"customer":"a@b.com","runId":"1"}`, `{"customer":"a@b.com","runId":"2"}`, `"run": [{"header": "x-idem-run"}, {"pointer": "/runId"}]`,
+			canon.Settings{Run: []canon.Source{{Header: "x-idem-run"}, {Pointer: "/runId"}}}},
+		{`{"customer":"a@b.com","runId":"1"}`, `{"customer":"a@b.com","runId":"2"}`, `"volatile": {"drop": ["runId"]}`, canon.Settings{Drop: []string{"runId"}}},
+		{`{"items":[{"n":1,"request_id":"1"}]}`, `{"items":[{"n":1,"request_id":"2"}]}`, `"volatile": {"drop": ["request_id"]}`, canon.Settings{Drop: []string{"request_id"}}},
+	} {
+		one, other := explain.Call{Path: "/tools/refund", Body: c.a}, explain.Call{Path: "/tools/refund", Body: c.b}
+		r, err := by(t, canon.Settings{}, nil).Compare(one, other)
+		if err != nil || r.Same || len(r.Differences) != 1 || !strings.Contains(r.Differences[0].Setting, c.want) {
+			t.Errorf("%s: %v, %+v", c.a, err, r)
+		}
+		if r, err = by(t, c.mend, nil).Compare(one, other); err != nil || !r.Same {
+			t.Errorf("%s with %s: two calls all the same (%v)", c.a, c.want, err)
+		}
 	}
 }
