@@ -16,14 +16,17 @@ import (
 type heldCall struct {
 	ledger.HoldView
 	Differences []explain.Written `json:"differences"`
+	Next        string            `json:"next"` // of one that was just answered: what comes of it
 }
 
 func newHolds() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "holds",
 		Short: "See and answer holds: calls that may repeat another",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Long: `See and answer holds: calls that may repeat another. Instead of a whole id its beginning will do, or that of the
+fingerprint that the call's reply had in x-idem-fingerprint, as long as it means one open hold.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cl := clientFlags(c)
 	c.AddCommand(
@@ -56,9 +59,9 @@ func holdsList(cl *client) *cobra.Command {
 				fmt.Fprintln(out, "No hold is open.")
 				return nil
 			}
-			rows := [][]string{{"HOLD", "AGE", "REASON", "TOOL", "RUNS", "RULE", "DENIED AT"}}
+			rows := [][]string{{"HOLD", "FINGERPRINT", "AGE", "REASON", "TOOL", "RUNS", "RULE", "DENIED AT"}}
 			for _, h := range reply.Holds {
-				rows = append(rows, []string{h.ID, age(h.Opened), h.Reason, h.Tool, runsOf(h.Runs), h.Rule, moment(h.Expires)})
+				rows = append(rows, []string{h.ID, short(h.Fingerprint), age(h.Opened), h.Reason, h.Tool, runsOf(h.Runs), h.Rule, moment(h.Expires)})
 			}
 			return table(out, rows)
 		},
@@ -70,10 +73,14 @@ func holdsList(cl *client) *cobra.Command {
 
 func holdsShow(cl *client) *cobra.Command {
 	return &cobra.Command{
-		Use: "show HOLD", Short: "Show a hold and how its call differs from the one that it may repeat", Args: cobra.ExactArgs(1),
+		Use: "show HOLD", Short: "Show a hold and how its call differs from the one that it may repeat", Args: oneID("hold", "ledgerd holds list"),
 		RunE: func(c *cobra.Command, args []string) error {
+			id, err := cl.hold(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			var h heldCall
-			raw, err := cl.ask(c.Context(), "/api/holds/"+url.PathEscape(args[0]), nil, &h)
+			raw, err := cl.ask(c.Context(), "/api/holds/"+url.PathEscape(id), nil, &h)
 			if err != nil {
 				return err
 			}
@@ -104,14 +111,18 @@ func holdsAnswer(cl *client, decision, short string) *cobra.Command {
 	var version int64
 	var reason string
 	c := &cobra.Command{
-		Use: decision + " HOLD", Short: short, Args: cobra.ExactArgs(1),
+		Use: decision + " HOLD", Short: short, Args: oneID("hold", "ledgerd holds list"),
 		RunE: func(c *cobra.Command, args []string) error {
 			body := map[string]any{"reason": reason}
 			if version != 0 {
 				body["version"] = version
 			}
+			id, err := cl.hold(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			var h heldCall
-			raw, err := cl.ask(c.Context(), "/api/holds/"+url.PathEscape(args[0])+"/"+decision, body, &h)
+			raw, err := cl.ask(c.Context(), "/api/holds/"+url.PathEscape(id)+"/"+decision, body, &h)
 			if err != nil {
 				return err
 			}
@@ -119,7 +130,7 @@ func holdsAnswer(cl *client, decision, short string) *cobra.Command {
 				_, err = c.OutOrStdout().Write(raw)
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "Hold %s is answered: %s. Its row is %s now.\n", printable(h.ID), decision, printable(h.State))
+			fmt.Fprintf(c.OutOrStdout(), "Hold %s is answered: %s. Its row is %s now. %s\n", printable(h.ID), decision, printable(h.State), printable(h.Next))
 			return nil
 		},
 	}

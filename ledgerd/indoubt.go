@@ -17,8 +17,10 @@ func newInDoubt() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "in-doubt",
 		Short: "See and resolve calls that may or may not have happened",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Long: `See and resolve calls that may or may not have happened. Instead of a whole attempt its beginning will do, or that of
+the fingerprint that the call's reply had in x-idem-fingerprint, as long as it means one call in doubt.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cl := clientFlags(c)
 	c.AddCommand(doubtsList(cl), doubtsShow(cl), doubtsResolve(cl))
@@ -46,9 +48,9 @@ func doubtsList(cl *client) *cobra.Command {
 				fmt.Fprintln(out, "No call is in doubt.")
 				return nil
 			}
-			rows := [][]string{{"ATTEMPT", "SINCE", "TOOL", "RUNS", "RULE", "RELEASABLE AFTER"}}
+			rows := [][]string{{"ATTEMPT", "FINGERPRINT", "SINCE", "TOOL", "RUNS", "RULE", "RELEASABLE AFTER"}}
 			for _, d := range reply.InDoubt {
-				rows = append(rows, []string{d.Attempt, age(d.Since), d.Tool, runsOf(d.Runs), d.Rule, moment(d.ReleasableAfter)})
+				rows = append(rows, []string{d.Attempt, short(d.Fingerprint), age(d.Since), d.Tool, runsOf(d.Runs), d.Rule, moment(d.ReleasableAfter)})
 			}
 			return table(out, rows)
 		},
@@ -60,10 +62,14 @@ func doubtsList(cl *client) *cobra.Command {
 
 func doubtsShow(cl *client) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ATTEMPT", Short: "Show a call in doubt", Args: cobra.ExactArgs(1),
+		Use: "show ATTEMPT", Short: "Show a call in doubt", Args: oneID("call in doubt, its attempt", "ledgerd in-doubt list"),
 		RunE: func(c *cobra.Command, args []string) error {
+			attempt, err := cl.doubt(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			var d ledger.DoubtView
-			raw, err := cl.ask(c.Context(), "/api/in-doubt/"+url.PathEscape(args[0]), nil, &d)
+			raw, err := cl.ask(c.Context(), "/api/in-doubt/"+url.PathEscape(attempt), nil, &d)
 			if err != nil {
 				return err
 			}
@@ -73,7 +79,7 @@ func doubtsShow(cl *client) *cobra.Command {
 			}
 			return facts(c.OutOrStdout(), [][2]string{
 				{"attempt", d.Attempt}, {"state", d.State}, {"tool", d.Tool}, {"rule", d.Rule}, {"runs", runsOf(d.Runs)},
-				{"granted", moment(d.Granted)}, {"in doubt since", moment(d.Since)}, {"releasable after", moment(d.ReleasableAfter)},
+				{"execution began", moment(d.Granted)}, {"in doubt since", moment(d.Since)}, {"releasable after", moment(d.ReleasableAfter)},
 				{"intent", d.Intent}, {"fingerprint", d.Fingerprint}, {"call", compact(d.Action)},
 			})
 		},
@@ -90,14 +96,20 @@ func doubtsResolve(cl *client) *cobra.Command {
 
   --as released   it did not happen; the next call executes. Refused until the execution can no longer be under way.
   --as committed  it happened; later calls get the result in --result (JSON), or are told that it happened.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneID("call in doubt, its attempt", "ledgerd in-doubt list"),
 		RunE: func(c *cobra.Command, args []string) error {
 			body, err := resolution(as, result, status, reason, c.InOrStdin())
 			if err != nil {
 				return usageError{err}
 			}
-			var d ledger.DoubtView
-			raw, err := cl.ask(c.Context(), "/api/in-doubt/"+url.PathEscape(args[0])+"/resolve", body, &d)
+			attempt, err := cl.doubt(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			var d struct {
+				Next string `json:"next"`
+			}
+			raw, err := cl.ask(c.Context(), "/api/in-doubt/"+url.PathEscape(attempt)+"/resolve", body, &d)
 			if err != nil {
 				return err
 			}
@@ -105,7 +117,7 @@ func doubtsResolve(cl *client) *cobra.Command {
 				_, err = c.OutOrStdout().Write(raw)
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "The call %s is %s.\n", printable(args[0]), as)
+			fmt.Fprintf(c.OutOrStdout(), "The call %s is %s. %s\n", printable(attempt), as, printable(d.Next))
 			return nil
 		},
 	}

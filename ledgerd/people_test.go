@@ -91,3 +91,57 @@ func TestALedgerdThatIsNotThereIsNamed(t *testing.T) {
 	command(t, "holds", "list", "--server", "http://127.0.0.1:1").wants(t, 1, "http://127.0.0.1:1", "--server")
 	command(t, "holds", "list", "--server", "localhost").wants(t, 2, "--server")
 }
+
+func TestWithoutAnIDTheListThatShowsThemIsNamed(t *testing.T) {
+	for _, verb := range []string{"show", "release", "duplicate", "deny"} {
+		command(t, "holds", verb).wants(t, 2, "give the id of one hold: ledgerd holds "+verb+" HOLD", "`ledgerd holds list`")
+	}
+	command(t, "in-doubt", "show").wants(t, 2, "ledgerd in-doubt show ATTEMPT", "`ledgerd in-doubt list`")
+	command(t, "in-doubt", "resolve", "--as", "released").wants(t, 2, "its attempt", "`ledgerd in-doubt list`")
+}
+
+// A caller that complains knows the fingerprint: it stands in its reply.
+func TestACallIsFoundByItsFingerprintOrTheBeginningOfItsID(t *testing.T) {
+	r := start(t, "")
+	id := r.hold(t)
+	command(t, "holds", "list", "--server", r.url).wants(t, 0, "FINGERPRINT", " 111111111111 ")
+	command(t, "holds", "list", "--json", "--server", r.url).wants(t, 0, `"fingerprint":"`+strings.Repeat("1", 64)+`"`)
+	command(t, "holds", "show", strings.Repeat("1", 12), "--server", r.url).wants(t, 0, id)
+	command(t, "holds", "show", id[:len(id)-1], "--server", r.url).wants(t, 0, id)
+	command(t, "holds", "release", strings.Repeat("1", 12), "--server", r.url).wants(t, 0, id)
+
+	other := start(t, "")
+	attempt := other.doubt(t)
+	command(t, "in-doubt", "list", "--server", other.url).wants(t, 0, "FINGERPRINT", " 111111111111 ")
+	command(t, "in-doubt", "resolve", "11111", "--as", "committed", "--server", other.url).wants(t, 0, attempt)
+}
+
+func TestABeginningOfTwoIDsMeansNeither(t *testing.T) {
+	r := start(t, "")
+	r.hold(t)
+	one, two := reserve("b1", "x"), reserve("b2", "y")
+	one.Fingerprint, two.Fingerprint = "1111"+strings.Repeat("2", 60), "1111"+strings.Repeat("2", 60)
+	one.Intent, two.Intent = one.Fingerprint, one.Fingerprint
+	r.do(t, one, wire.Op{Kind: wire.OpCommit, Attempt: "b1", Intent: one.Intent, Result: &wire.Result{Status: 200}})
+	r.now = r.now.Add(time.Minute)
+	if got := r.do(t, two)[0]; got.Kind != wire.AnswerHeld {
+		t.Fatalf("answer %+v, want held", got)
+	}
+	command(t, "holds", "deny", "1111", "--server", r.url).wants(t, 2, "begins 2")
+	command(t, "holds", "deny", "11112", "--server", r.url).wants(t, 0, "denied")
+}
+
+func TestAnAnswerSaysWhatComesOfIt(t *testing.T) {
+	for decision, next := range map[string]string{
+		"release": "Send the same call again: it executes once.", "duplicate": "it gets the stored result.", "deny": "refused from now on",
+	} {
+		r := start(t, "")
+		command(t, "holds", decision, r.hold(t), "--server", r.url).wants(t, 0, next)
+	}
+	r := start(t, "")
+	command(t, "in-doubt", "resolve", r.doubt(t), "--as", "committed", "--server", r.url).wants(t, 0, "result_unavailable")
+	r = start(t, "")
+	attempt := r.doubt(t)
+	r.now = r.now.Add(time.Hour)
+	command(t, "in-doubt", "resolve", attempt, "--as", "released", "--server", r.url).wants(t, 0, "Send the same call again: it executes.")
+}

@@ -18,6 +18,7 @@ import (
 type process struct {
 	cmd         *exec.Cmd
 	data, admin string // addresses
+	started     string // the line that says where it serves
 	log         *bufio.Scanner
 }
 
@@ -45,6 +46,7 @@ func startProcess(t *testing.T, args ...string) *process {
 		_ = cmd.Wait()
 	})
 	line := p.await(t, "ledgerd serves")
+	p.started = line
 	p.data = regexp.MustCompile(`data=(\S+)`).FindStringSubmatch(line)[1]
 	p.admin = regexp.MustCompile(`admin=(\S+)`).FindStringSubmatch(line)[1]
 	return p
@@ -149,6 +151,21 @@ func TestAStopEndsWaitsAndStreams(t *testing.T) {
 	}
 	if !answers.Scan() {
 		t.Error("the wait got no answer")
+	}
+}
+
+func TestServeSaysWhatIsOpenAndWhatIsNew(t *testing.T) {
+	dir := t.TempDir() + "/new"
+	first := startProcess(t, "--data-dir", dir)
+	if !strings.Contains(first.started, "data_dir_made=true") {
+		t.Errorf("a directory that was not there: %s", first.started)
+	}
+	if open := first.await(t, "no token"); !strings.Contains(open, "level=WARN") || !strings.Contains(open, "--operator-token-file") || !strings.Contains(open, "--viewer-token-file") {
+		t.Errorf("an open admin API: %s", open)
+	}
+	first.stop(t)
+	if again := startProcess(t, "--data-dir", dir); !strings.Contains(again.started, "data_dir_made=false") {
+		t.Errorf("a directory that was there: %s", again.started)
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,6 +100,7 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	}
 	defer func() { _ = admin.Close() }() // its server closes it too
 
+	made := missingDir(o.store)
 	kept, err := o.store.open(ctx, log, false)
 	if err != nil {
 		return err
@@ -131,7 +134,7 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	go func() { failed <- dataServer.Serve(secured.wrap(data, true)) }()
 	go func() { failed <- adminServer.Serve(secured.wrap(admin, false)) }()
 	log.Info("ledgerd serves", "version", version, "data", data.Addr().String(), "admin", admin.Addr().String(),
-		"store", o.store.String(), "data_dir", o.store.dataDir, "console", secured.scheme()+"://"+admin.Addr().String()+"/")
+		"store", o.store.String(), "data_dir", o.store.dataDir, "data_dir_made", made, "console", secured.scheme()+"://"+admin.Addr().String()+"/")
 	warnOfOpenDoors(log, o, faces)
 
 	select {
@@ -217,11 +220,18 @@ func warnOfOpenDoors(log *slog.Logger, o *serveOptions, faces api.Config) {
 		log.Warn("--allow-reset: whoever may answer holds may make the ledger forget everything")
 	}
 	if faces.Operators.Empty() && faces.Viewers.Empty() {
-		log.Info("the admin API has no token: everyone on this machine may answer holds")
+		log.Warn("the admin API has no token: everyone on this machine may answer holds; --operator-token-file and --viewer-token-file give it some")
 	}
 	if o.store.kind == "memory" {
 		log.Warn("--store memory: what was executed is forgotten when ledgerd stops; for tests only")
 	}
+}
+
+// missingDir says whether the store's directory is yet to be made: a wrong working directory, or a disk that is not
+// mounted, looks like a ledger that never executed anything.
+func missingDir(s storeChoice) bool {
+	_, err := os.Stat(s.dataDir)
+	return s.scheme() == "sqlite" && errors.Is(err, fs.ErrNotExist)
 }
 
 // wait lets a time pass, or less where a server fails meanwhile.

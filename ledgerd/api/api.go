@@ -86,6 +86,7 @@ type API struct {
 	registry *prometheus.Registry
 	hosts    hostList
 	ready    readiness
+	strange  seldom // tokens that the data API does not know
 
 	queued, waiting, streams atomic.Int64
 	draining                 atomic.Bool

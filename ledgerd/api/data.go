@@ -76,8 +76,9 @@ func (a *API) mayOperate(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if !a.Config.Data.Empty() {
-		if _, ok := a.Config.Data.who(bearer(r)); !ok {
-			a.refuse(w, r, "unauthorized", "the data API wants `Authorization: Bearer …` with ledgerd's --token (plugin configuration: ledger.token_env)")
+		secret := bearer(r)
+		if _, ok := a.Config.Data.who(secret); !ok {
+			a.refuse(w, r, "unauthorized", a.stranger(r, secret)+"the data API wants `Authorization: Bearer …` with ledgerd's --token (plugin configuration: ledger.token_env)")
 			return false
 		}
 	}
@@ -86,6 +87,27 @@ func (a *API) mayOperate(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	return true
+}
+
+// stranger tells the log, though not every time, of a request without the filter's token: a filter that has another one
+// gets nothing done, and its callers are told only that there is no ledger. It gives what the sender is told of it.
+func (a *API) stranger(r *http.Request, secret string) (told string) {
+	_, isOperator := a.Operators.who(secret)
+	_, isViewer := a.Viewers.who(secret)
+	what := "the token does not match"
+	switch {
+	case secret == "":
+		what = "no token was sent"
+	case isOperator:
+		what, told = "the operator's token was sent", "this is the operator's token; "
+	case isViewer:
+		what, told = "the viewer's token was sent", "this is the viewer's token; "
+	}
+	if missed, due := a.strange.due(time.Now()); due {
+		a.log.Warn("a data request was refused: "+what+"; the filter's (its ledger.token_env) must be this ledgerd's --token, until then its callers get 503",
+			"from", remoteHost(r), "more_since_last", missed)
+	}
+	return told
 }
 
 // answer gives each operation of a part its answer.

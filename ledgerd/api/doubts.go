@@ -85,13 +85,26 @@ func (a *API) resolve(w http.ResponseWriter, r *http.Request, who string) {
 		}
 		answer.Result = result
 	}
+	next := "Send the same call again: it executes."
+	switch {
+	case answer.Result != nil:
+		next = "Send the same call again: it gets the result that was given."
+	case answer.As == intent.Committed:
+		next = "Send the same call again: it is told that it happened, and that there is no result (result_unavailable)."
+	}
 	id := r.PathValue("id")
 	d, err := a.Ledger.Resolve(r.Context(), id, answer)
 	if err != nil {
 		a.fail(w, r, err)
 		return
 	}
-	a.reply(w, http.StatusOK, d)
+	a.reply(w, http.StatusOK, resolved{d, next})
+}
+
+// resolved is a call that was in doubt, and what comes of the answer for those who send it again.
+type resolved struct {
+	ledger.DoubtView
+	Next string `json:"next"`
 }
 
 // wire gives the result as it would have come from the filter.

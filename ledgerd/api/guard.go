@@ -61,6 +61,7 @@ func (a *API) allow(needs role, next func(w http.ResponseWriter, r *http.Request
 		secret := bearer(r)
 		who, isOperator := a.Operators.who(secret)
 		_, isViewer := a.Viewers.who(secret)
+		_, isFilter := a.Config.Data.who(secret)
 		switch {
 		case isOperator || isViewer && needs == viewer:
 			next(w, r, who)
@@ -68,6 +69,8 @@ func (a *API) allow(needs role, next func(w http.ResponseWriter, r *http.Request
 			a.refuse(w, r, "forbidden", "this ledgerd has no --operator-token: it can be looked at, not answered")
 		case isViewer:
 			a.refuse(w, r, "forbidden", "the viewer's token may look; this needs the operator's")
+		case isFilter:
+			a.refuse(w, r, "unauthorized", "this is the filter's token (--token); use the operator's (--operator-token), or to look only, the viewer's")
 		default:
 			a.refuse(w, r, "unauthorized", "the admin API wants `Authorization: Bearer …` with ledgerd's --operator-token, or to look only, its --viewer-token")
 		}

@@ -13,7 +13,7 @@ func TestRolesOpenWhatTheyShould(t *testing.T) {
 	})
 	looking := []string{
 		"GET /api/state", "GET /api/holds", "GET /api/holds/x", "GET /api/in-doubt", "GET /api/in-doubt/x", "GET /api/rows/x",
-		"POST /api/explain", "GET /metrics",
+		"GET /api/rules", "POST /api/explain", "GET /metrics",
 	}
 	answering := []string{
 		"POST /api/holds/x/release", "POST /api/holds/x/duplicate", "POST /api/holds/x/deny", "POST /api/release",
@@ -56,6 +56,35 @@ func TestRolesOpenWhatTheyShould(t *testing.T) {
 	}
 }
 
+// The three tokens are mixed up easily: who shows the wrong one is told which it is.
+func TestTheFiltersTokenOnTheAdminAPIIsToldApart(t *testing.T) {
+	f := start(t, func(c *api.Config) {
+		c.Data, c.Operators = tokens(t, "f1lter", "filter"), tokens(t, "0perator", "operator")
+	})
+	r := send(t, "GET", f.admin.URL+"/api/holds", "", "authorization", "Bearer f1lter")
+	if r.status != 401 || !strings.Contains(string(r.body), "this is the filter's token (--token); use the operator's") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	r = send(t, "POST", f.data.URL+"/v1/ops", "", "content-type", asNDJSON, "authorization", "Bearer 0perator")
+	if r.status != 401 || !strings.Contains(string(r.body), "this is the operator's token") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+func TestAFilterWithAnotherTokenIsInTheLogAndDoesNotFillIt(t *testing.T) {
+	f := start(t, func(c *api.Config) { c.Data = tokens(t, "f1lter", "filter") })
+	for range 20 {
+		send(t, "POST", f.data.URL+"/v1/ops", "", "content-type", asNDJSON, "authorization", "Bearer wr0ng")
+	}
+	log := f.log.String()
+	if strings.Count(log, "level=WARN") != 1 || !strings.Contains(log, "the token does not match; the filter's (its ledger.token_env) must be this ledgerd's --token") {
+		t.Errorf("log: %s", log)
+	}
+	if strings.Contains(log, "wr0ng") {
+		t.Error("the log shows the token")
+	}
+}
+
 func TestWithoutAnOperatorsTokenNobodyAnswers(t *testing.T) {
 	f := start(t, func(c *api.Config) { c.Viewers = tokens(t, "v1ewer", "viewer") })
 	r := send(t, "POST", f.admin.URL+"/api/release", `{"id":"x"}`, "content-type", asJSON, "authorization", "Bearer v1ewer")
@@ -85,7 +114,7 @@ func TestAnotherSiteCannotAnswer(t *testing.T) {
 func TestOnlyKnownHostsAreAnswered(t *testing.T) {
 	f := start(t, func(c *api.Config) { c.AllowHosts = []string{"Idem.Example.com", "[2001:db8::1]"} })
 	for host, want := range map[string]int{
-		"localhost:7413": 200, "127.0.0.1": 200, "[::1]:7413": 200, "LOCALHOST.": 200, "demo.localhost": 200, "127.1.2.3:1": 200,
+		"localhost:7413": 200, "localhost:10000": 200, "localhost:31999": 200, "127.0.0.1:10000": 200, "localhost": 200, "127.0.0.1": 200, "[::1]:7413": 200, "LOCALHOST.": 200, "demo.localhost": 200, "127.1.2.3:1": 200,
 		"idem.example.com:443": 200, "[2001:db8::1]:443": 200,
 		"evil.example": 403, "localhost.evil.example": 403, "10.0.0.1": 403, "idem.example.com.evil.example": 403,
 	} {

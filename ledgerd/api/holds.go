@@ -89,11 +89,23 @@ func (a *API) release(w http.ResponseWriter, r *http.Request, who string) {
 	a.decide(w, r, body.ID, intent.Release, holdAnswer{body.Version, body.Reason}, who)
 }
 
+// answeredCall is a hold that was answered, and what comes of it for those who send the call again.
+type answeredCall struct {
+	heldCall
+	Next string `json:"next"`
+}
+
+var afterHold = map[intent.Decision]string{
+	intent.Release:   "Send the same call again: it executes once.",
+	intent.Duplicate: "Send the same call again: it gets the stored result.",
+	intent.Deny:      "The same call is refused from now on (denied).",
+}
+
 func (a *API) decide(w http.ResponseWriter, r *http.Request, id string, decision intent.Decision, body holdAnswer, who string) {
 	h, err := a.Ledger.AnswerHold(r.Context(), id, ledger.HoldAnswer{Decision: decision, Version: body.Version, By: who, Reason: body.Reason})
 	if err != nil {
 		a.fail(w, r, err)
 		return
 	}
-	a.reply(w, http.StatusOK, compared(h))
+	a.reply(w, http.StatusOK, answeredCall{compared(h), afterHold[decision]})
 }

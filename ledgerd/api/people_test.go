@@ -43,6 +43,9 @@ func TestAReleasedHoldExecutesOnceAndIsNotAnsweredAgain(t *testing.T) {
 	r := send(t, "POST", f.admin.URL+"/api/release", fmt.Sprintf(`{"id":%q,"reason":"two parcels"}`, id), as...)
 	var h holdJSON
 	r.into(t, &h)
+	if !strings.Contains(string(r.body), `"next":"Send the same call again: it executes once."`) {
+		t.Errorf("the answer does not say what comes of it: %s", r.body)
+	}
 	if r.status != 200 || h.State != "approved" || len(h.Audit) != 1 || h.Audit[0].By != "ada" || h.Audit[0].Reason != "two parcels" {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
