@@ -23,7 +23,8 @@ const (
 // Where a write's effect is not known, the record is read again. If it is the one written, the verdicts stand;
 // otherwise everything is decided anew, which is harmless: the same attempt gets the same grant, the same commit is ok
 // again, the same run finds its row. Only a human's answer can find its own effect as a conflict, so then it is said
-// to be uncertain.
+// to be uncertain. As long as such a write may still happen, because the record has the version that it expects, nothing
+// is said that it would make untrue.
 func (l *Ledger) decide(key string, jobs []*job) {
 	fresh := slices.ContainsFunc(jobs, func(j *job) bool { return j.fresh })
 	var written []unheard // writes whose effect is not known
@@ -44,6 +45,10 @@ func (l *Ledger) decide(key string, jobs []*job) {
 			return
 		}
 		next, w := l.step(e, jobs, at)
+		if w == nil && slices.ContainsFunc(written, func(u unheard) bool { return u.expect == e.version }) {
+			l.giveUp(key, jobs, errPending)
+			return
+		}
 		if w == nil {
 			if remembered && !l.o.SoleOwner && !slices.ContainsFunc(jobs, func(j *job) bool { return !l.trueFromMemory(e, j) }) {
 				l.finish(jobs, e)
@@ -69,12 +74,15 @@ func (l *Ledger) decide(key string, jobs []*job) {
 				return
 			}
 			l.counts.add(countConflicts, 1)
+		case errors.Is(err, store.ErrOverloaded) && len(written) > 0:
+			l.giveUp(key, jobs, errPending)
+			return
 		case errors.Is(err, store.ErrOverloaded), errors.Is(err, store.ErrInvalid):
 			l.giveUp(key, jobs, err)
 			return
 		default:
 			l.counts.add(countUnknownWrites, 1)
-			written = append(written, unheardOf(next, jobs))
+			written = append(written, unheardOf(next, w.Expect, jobs))
 			if unknown++; unknown > mostUnknown {
 				l.giveUp(key, jobs, err)
 				return
@@ -86,13 +94,14 @@ func (l *Ledger) decide(key string, jobs []*job) {
 // unheard is a write whose effect is not known, with the verdicts that are true if it happened.
 type unheard struct {
 	token    string // empty: it removed the record
+	expect   uint64 // it may still happen while the record has this version
 	verdicts []intent.Verdict
 	at       time.Time
 }
 
 // unheardOf remembers what jobs were decided by a write, and that each may have had its effect.
-func unheardOf(next *entry, jobs []*job) unheard {
-	u := unheard{token: next.token, verdicts: make([]intent.Verdict, len(jobs))}
+func unheardOf(next *entry, expect uint64, jobs []*job) unheard {
+	u := unheard{token: next.token, expect: expect, verdicts: make([]intent.Verdict, len(jobs))}
 	for i, j := range jobs {
 		u.verdicts[i], u.at, j.uncertain = j.verdict, j.at, true
 	}
@@ -258,7 +267,7 @@ func digestOf(rec *intent.Record, name string) string {
 // settle gives out verdicts that are true of what the store has, and tells those who wait for the record.
 func (l *Ledger) settle(key string, jobs []*job, e *entry) {
 	l.finish(jobs, e)
-	l.waiters.tell(key, &e.Record)
+	l.waiters.tell(key, &e.Record, jobs)
 }
 
 func (l *Ledger) finish(jobs []*job, e *entry) {

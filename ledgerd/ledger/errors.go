@@ -31,3 +31,6 @@ var errContended = fmt.Errorf("%w: the record changes faster than it can be deci
 
 // errUncertain says of a human's answer that it may have taken effect, and that others changed the record since.
 var errUncertain = fmt.Errorf("%w: the answer may have taken effect, look at it again", store.ErrUnavailable)
+
+// errPending says that a write was sent whose effect is not known, and that it may happen still.
+var errPending = fmt.Errorf("%w: a write may have happened, or may happen yet", store.ErrUnavailable)

@@ -243,6 +243,41 @@ func TestAWriteThatHappensLateIsNotTakenForAnother(t *testing.T) {
 	}
 }
 
+func TestWhatMayHaveHappenedIsNotRefused(t *testing.T) {
+	t.Run("where the next try finds the queue full", func(t *testing.T) {
+		b := open(t)
+		tries := 0
+		b.kept.setSwap(func(store.Write, func() (uint64, error)) (uint64, error) {
+			if tries++; tries == 1 {
+				return 0, store.ErrUnavailable
+			}
+			return 0, store.ErrOverloaded
+		})
+		if a := b.must(wire.AnswerError, reserve("a1", "i", "f", "r")); a.Code != wire.CodeUnavailable {
+			t.Errorf("got %s, want %s: the first try may have happened", show(a), wire.CodeUnavailable)
+		}
+	})
+	t.Run("where the time is over by now", func(t *testing.T) {
+		b := open(t)
+		var land func() (uint64, error)
+		b.kept.setSwap(func(_ store.Write, swap func() (uint64, error)) (uint64, error) {
+			land = swap
+			b.clock.advance(5 * time.Second)
+			return 0, store.ErrUnavailable
+		})
+		op := reserve("a1", "i", "f", "r")
+		op.NotAfter = b.clock.now().Add(4 * time.Second).UnixMilli()
+		if a := b.must(wire.AnswerError, op); a.Code != wire.CodeUnavailable {
+			t.Errorf("got %s, want %s: the reserve may be granted yet", show(a), wire.CodeUnavailable)
+		}
+		b.kept.setSwap(nil)
+		if _, err := land(); err != nil {
+			t.Fatalf("the write, late: %v", err)
+		}
+		b.same("who was granted", b.must(wire.AnswerInFlight, reserve("a2", "i", "f", "r")).Attempt, "a1")
+	})
+}
+
 // halfFaulty makes half of all writes fail at random: lost, done, or done just before some later write.
 func halfFaulty(random *rand.Rand) func(store.Write, func() (uint64, error)) (uint64, error) {
 	var mu sync.Mutex

@@ -119,6 +119,46 @@ func TestACommitOnOneNodeWakesWhoWaitsOnAnother(t *testing.T) {
 	})
 }
 
+// paused is a store whose clock stands still, once, until it is let go: whoever decides has read the record by then.
+type paused struct {
+	store.Store
+	asked, goOn chan struct{}
+	once        sync.Once
+}
+
+func (s *paused) Now(ctx context.Context) (time.Time, error) {
+	s.once.Do(func() {
+		close(s.asked)
+		<-s.goOn
+	})
+	return s.Store.Now(ctx)
+}
+
+func TestAnAwaitIsNotToldWhatWasTrueBeforeIt(t *testing.T) {
+	one, other := two(t)
+	committed(one, "done")
+	one.pass(6 * time.Second)
+
+	// The other node reads the record, and takes its time to decide.
+	slow := &paused{Store: other.kept.Store, asked: make(chan struct{}), goOn: make(chan struct{})}
+	other.kept.Store = slow
+	decided := make(chan wire.Answer, 1)
+	go func() { decided <- other.do(reserve("a2", "i", "f", "")) }()
+	<-slow.asked
+
+	hold := one.must(wire.AnswerHeld, reserve("a3", "i", "f", "run-c")).Hold
+	got := make(chan wire.Answer, 1)
+	go func() { got <- other.do(awaitHold(hold.ID, "i", 0)) }()
+	soon(t, "an await", func() bool { return other.waiters.waits(hash("i")) })
+	close(slow.goOn)
+	if a := <-decided; a.Kind != wire.AnswerReplay {
+		t.Errorf("the slow decision: got %s", show(a))
+	}
+	if a := <-got; a.Kind != wire.AnswerHeld {
+		t.Errorf("the await: got %s, want held: the hold was there before the await", show(a))
+	}
+}
+
 func TestOnlyTheReplayOfOnesOwnRowComesFromMemory(t *testing.T) {
 	one, other := two(t)
 	committed(one, "done")

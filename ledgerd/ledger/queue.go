@@ -17,7 +17,8 @@ type job struct {
 	swept bool   // of the sweeper: the record's entry in the Due index is wrong if nothing else changes
 	// ends says that the command ends or prolongs an execution, or is a human's: it is not refused for want of room
 	// before double the limit is reached.
-	ends bool
+	ends   bool
+	waiter *waiter // whose first look this is
 
 	verdict   intent.Verdict
 	at        time.Time // when it was decided

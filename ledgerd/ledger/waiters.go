@@ -25,7 +25,10 @@ func (a awaited) look(rec *intent.Record) (v intent.Verdict, over bool) {
 // waiter is one await that is under way.
 type waiter struct {
 	over chan intent.Verdict // gets one verdict, when the wait is over
-	last intent.Verdict      // what was seen last, while it is not; the registry's lock guards it
+
+	// The registry's lock guards these.
+	looked bool           // its own first look was decided: what was read before that may be older than the wait
+	last   intent.Verdict // what was seen last, while the wait is not over
 }
 
 // waiters knows who waits for what. Whoever has seen a record that is true of the store tells it here.
@@ -73,13 +76,21 @@ func (ws *waiters) prune(key string, what awaited) {
 	}
 }
 
-// tell wakes those whose wait a record ends.
-func (ws *waiters) tell(key string, rec *intent.Record) {
+// tell wakes those whose wait a record ends, the waiters of jobs that were decided by it among them.
+func (ws *waiters) tell(key string, rec *intent.Record, jobs []*job) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
+	for _, j := range jobs {
+		if j.waiter != nil {
+			j.waiter.looked = true
+		}
+	}
 	for what, all := range ws.byKey[key] {
 		v, over := what.look(rec)
 		for w := range all {
+			if !w.looked {
+				continue
+			}
 			w.last = v
 			if over {
 				w.over <- v
@@ -117,7 +128,7 @@ func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
 			Detail: "as many callers wait for it as may wait for one", RetryAfterMS: retryOverloaded.Milliseconds()}
 	}
 	first := make(chan error, 1)
-	l.submit(op.Intent, &job{cmd: intent.Tick{}, fresh: true, done: func(j *job) { first <- j.err }})
+	l.submit(op.Intent, &job{cmd: intent.Tick{}, fresh: true, waiter: w, done: func(j *job) { first <- j.err }})
 
 	timer := time.NewTimer(ms(op.WaitMS))
 	defer timer.Stop()
