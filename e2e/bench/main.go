@@ -13,6 +13,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"time"
 )
@@ -35,14 +36,30 @@ func main() {
 	flag.IntVar(&s.connections, "connections", 32, "connections that call at once")
 	flag.IntVar(&s.callers, "callers", 1000, "callers that coalesce on one call")
 	flag.StringVar(&s.dir, "dir", os.TempDir(), "where ledgerd keeps its data: a folder on a real disk, for a figure that means something")
+	flag.Usage = usage
 	flag.Parse()
 	if s.rounds < 1 || s.seconds <= 0 || s.calls < 1 || s.connections < 1 || s.callers < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "bench: want positive numbers and no further arguments")
 		flag.Usage()
 		os.Exit(2)
 	}
-	began := time.Now()
 	r := newRun(s.dir)
 	defer r.finish()
-	report(os.Stdout, s, measure(r, s), coalesce(r, s.callers), time.Since(began))
+	publish(os.Stdout, s, func() []*row { return measure(r, s) }, func() herd { return coalesce(r, s.callers) })
+}
+
+func usage() {
+	fmt.Fprint(flag.CommandLine.Output(), `Measures what Idem costs and prints one table. From the repository's root, through make:
+
+  make bench BENCH_ARGS='-rounds 1 -seconds 1'
+
+`)
+	flag.PrintDefaults()
+}
+
+// publish prints each part once it is measured: what fails later takes nothing back, for it ends the program.
+func publish(w io.Writer, s settings, measure func() []*row, coalesce func() herd) {
+	began := time.Now()
+	reportRows(w, s, measure())
+	reportHerd(w, coalesce(), time.Since(began))
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// report prints the table. The first row is bare Envoy, the second ext_authz, at each number of connections.
-func report(w io.Writer, s settings, rows []*row, h herd, took time.Duration) {
-	fmt.Fprintf(w, "\n%d-byte bodies, one Envoy worker, %d cores shared by Envoy, ledgerd, tool and callers; medians of %d rounds of %gs; %s/%s, whole run %s.\n\n",
-		bodySize, runtime.NumCPU(), s.rounds, s.seconds, runtime.GOOS, runtime.GOARCH, took.Round(time.Second))
+// reportRows prints the table. The first row is bare Envoy, the second ext_authz, at each number of connections.
+func reportRows(w io.Writer, s settings, rows []*row) {
+	fmt.Fprintf(w, "\n%d-byte bodies, one Envoy worker, %d cores shared by Envoy, ledgerd, tool and callers; medians of %d rounds of %gs; %s/%s.\n\n",
+		bodySize, runtime.NumCPU(), s.rounds, s.seconds, runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintln(w, "| | connections | calls/s | × bare | × ext_authz | p50 ms | p99 ms | added p50 ms | Envoy MiB |")
 	fmt.Fprintln(w, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, r := range rows {
@@ -20,8 +20,12 @@ func report(w io.Writer, s settings, rows []*row, h herd, took time.Duration) {
 			r.name, r.connections, median(r.rounds, perSecond), ratio(r, bare), ratio(r, authz),
 			median(r.rounds, p50), median(r.rounds, p99), median(r.rounds, p50)-median(bare.rounds, p50), r.memory)
 	}
-	fmt.Fprintf(w, "\n%d callers of one running call: %d execution; after its end the median caller has the result within %.1f ms, the last within %.1f ms.\n",
-		h.callers, h.executions, ms(h.medianAfter), ms(h.answeredIn))
+}
+
+// reportHerd prints what many callers of one call saw, and ends the report.
+func reportHerd(w io.Writer, h herd, took time.Duration) {
+	fmt.Fprintf(w, "\n%d callers of one running call: %d execution; after its end the median caller has the result within %.1f ms, the last within %.1f ms. The whole run took %s.\n",
+		h.callers, h.executions, ms(h.medianAfter), ms(h.answeredIn), took.Round(time.Second))
 }
 
 func perSecond(f figures) float64 { return f.perSecond }

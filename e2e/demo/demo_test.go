@@ -66,6 +66,12 @@ func TestTheDemoAnswersThroughEnvoyAndStopsAllItStarted(t *testing.T) {
 			t.Errorf("%s: %d %.200s", path, status, text)
 		}
 	}
+	for _, host := range []string{"localhost", "127.0.0.1"} { // as whoever opens the console may write it
+		_, port, _ := net.SplitHostPort(s.listen)
+		if status, text := fetch(t, "GET", "http://"+net.JoinHostPort(host, port)+"/api/rules", ""); status != 200 || !strings.Contains(text, `"invoke"`) {
+			t.Errorf("the admin API by the name %s: %d %s", host, status, text)
+		}
+	}
 	call := `{"tool":"echo","runId":"a","args":{"x":1}}`
 	var first, second struct {
 		Outcome, Fingerprint string
@@ -134,10 +140,33 @@ func TestEverythingThatIsInTheWayIsNamedWithItsFlag(t *testing.T) {
 	defer taken.Close()
 	s.wasm, s.admin = "/nowhere.wasm", "0.0.0.0:0"
 	err = run(t.Context(), s, io.Discard)
-	for _, part := range []string{"--ledgerd-listen", s.data, "--wasm /nowhere.wasm", "make build", "--ledgerd-admin 0.0.0.0:0"} {
+	for _, part := range []string{"make demo DEMO_ARGS='--ledgerd-listen " + nextTo(s.data) + "'", s.data, "--wasm /nowhere.wasm", "make build", "--ledgerd-admin 0.0.0.0:0"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %v", part, err)
 		}
+	}
+}
+
+func TestWhatIsPrintedCanBePasted(t *testing.T) {
+	usual := settings{
+		listen: "127.0.0.1:10000", envoyAdmin: "127.0.0.1:9901", data: "127.0.0.1:7411", admin: "127.0.0.1:7413",
+		tool: "127.0.0.1:7412", dataDir: "/somewhere/data",
+	}
+	text := whatToTry(usual)
+	for _, part := range []string{
+		"http://localhost:10000/executions", "curl -s localhost:10000/executions", "bin/ledgerd holds list\n",
+		"bin/ledgerd doctor --data-dir /somewhere/data --envoy-admin http://127.0.0.1:9901\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in %s", part, text)
+		}
+	}
+	if strings.Contains(text, usual.tool) {
+		t.Error("the tool is shown under two addresses")
+	}
+	usual.admin, usual.data = "127.0.0.1:1", "127.0.0.1:2"
+	if text = whatToTry(usual); !strings.Contains(text, "holds list --server http://127.0.0.1:1\n") || !strings.Contains(text, "--data-server http://127.0.0.1:2\n") {
+		t.Errorf("other addresses: %s", text)
 	}
 }
 

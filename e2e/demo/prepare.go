@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"idem/envoy"
 )
@@ -32,7 +33,7 @@ func (s settings) check() error {
 	} {
 		l, err := net.Listen("tcp", a.address)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s cannot listen on %s: %w (choose another address by --%s)", a.who, a.address, err, a.flag))
+			wrong = append(wrong, fmt.Errorf("%s cannot listen on %s: %w (choose another address: make demo DEMO_ARGS='--%s %s')", a.who, a.address, err, a.flag, nextTo(a.address)))
 			continue
 		}
 		if at, ok := l.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
@@ -41,6 +42,16 @@ func (s settings) check() error {
 		l.Close()
 	}
 	return errors.Join(wrong...)
+}
+
+// nextTo gives an address to try instead of one that is taken: the next port.
+func nextTo(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	n, wrong := strconv.Atoi(port)
+	if err != nil || wrong != nil || n < 1 || n >= 65535 {
+		return "127.0.0.1:…"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(n+1))
 }
 
 // files are what the programs are given to read.

@@ -7,12 +7,14 @@ import (
 // whatToTry is printed once everything is ready.
 func whatToTry(s settings) string {
 	_, port, _ := strings.Cut(s.listen, ":")
-	return strings.NewReplacer("HOST", "localhost:"+port, "TOOL", s.tool, "ENVOY-ADMIN", s.envoyAdmin, "ADMIN", s.admin).Replace(`
+	return strings.NewReplacer("HOST", "localhost:"+port, "ENVOY-ADMIN", s.envoyAdmin,
+		"ADMIN-FLAG", elsewhere("server", s.admin, "127.0.0.1:7413"), "DATA-FLAG", elsewhere("data-server", s.data, "127.0.0.1:7411"),
+		"DATA-DIR", s.dataDir).Replace(`
 Idem is ready.
 
   http://HOST/            the console, with scenarios to click
   http://HOST/api/invoke  guarded, replies in an envelope     http://HOST/tools/<tool>  guarded, transparent
-  http://TOOL/executions  what the tool really did            http://ENVOY-ADMIN/  Envoy's own admin interface
+  http://HOST/executions  what the tool really did            http://ENVOY-ADMIN/  Envoy's own admin interface
 
 One refund in three spellings. In three shells within 5 seconds, or all at once with & at the end of each line:
 
@@ -26,10 +28,21 @@ run is held, until a human says what it is:
   curl -s HOST/api/invoke -H 'content-type: application/json' -d '{"tool":"refund","runId":"worker-c","args":{"customer":"ada@example.com","amount":"$12.00","currency":"USD"}}'
   curl -s HOST/api/release -H 'content-type: application/json' -d '{"id":"the hold’s id"}'
 
-  curl -s HOST/api/state    curl -s TOOL/executions    curl -s HOST/api/reset -H 'content-type: application/json' -d '{}'
-  bin/ledgerd holds list    bin/ledgerd doctor --envoy-admin http://ENVOY-ADMIN
+Released, the same call executes once: send it again.
+
+  curl -s HOST/api/state    curl -s HOST/executions    curl -s HOST/api/reset -H 'content-type: application/json' -d '{}'
+  bin/ledgerd holds listADMIN-FLAG
+  bin/ledgerd doctor --data-dir DATA-DIR --envoy-admin http://ENVOY-ADMINADMIN-FLAGDATA-FLAG
 
 Everything listens on loopback, and whoever is on this machine may answer holds without a token: a demo, not a deployment.
 Ctrl-C stops all of it.
 `)
+}
+
+// elsewhere gives the flag that says where a part listens, where that is not its default.
+func elsewhere(flag, address, usual string) string {
+	if address == usual {
+		return ""
+	}
+	return " --" + flag + " http://" + address
 }

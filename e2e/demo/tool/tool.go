@@ -233,5 +233,5 @@ func reply(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
+	_, _ = w.Write(append(body, '\n')) // the client may be gone; people read it on a terminal
 }

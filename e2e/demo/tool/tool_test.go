@@ -15,6 +15,9 @@ func ask(t *testing.T, s *tool.Tool, method, path, body string) (int, map[string
 	t.Helper()
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	if text := w.Body.String(); !strings.HasSuffix(text, "}\n") || strings.Count(text, "\n") != 1 {
+		t.Errorf("%s %s: %q is not one line with its end", method, path, text)
+	}
 	var reply map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil {
 		t.Fatalf("%s %s: %v in %s", method, path, err, w.Body)
