@@ -3,6 +3,7 @@ package faulty_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -95,6 +96,28 @@ func TestLateWriteLandsBeforeTheNext(t *testing.T) {
 	wantContent(t, inner, "")
 	if err := create(s, "again"); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("trying again: got %v, want ErrConflict", err)
+	}
+	wantContent(t, inner, "late")
+}
+
+// It is the race detector that sees a late write reach into a call that is returning.
+func TestLateWriteGivesItsVersionToNobody(t *testing.T) {
+	s, inner := newStore(t)
+	s.Follow(faulty.Script(faulty.Late))
+	landed := make(chan error, 1)
+	go func() {
+		for s.Writes() == 0 {
+			runtime.Gosched()
+		}
+		landed <- s.SetSetting(context.Background(), "grace", "x")
+	}()
+	version, err := s.Swap(context.Background(), store.Write{Key: key, Data: []byte("late")})
+	wantUnavailable(t, err)
+	if version != 0 {
+		t.Errorf("the caller of a write that is late got version %d", version)
+	}
+	if err := <-landed; err != nil {
+		t.Error(err)
 	}
 	wantContent(t, inner, "late")
 }

@@ -2,22 +2,24 @@ package faulty
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"idem/ledgerd/store"
 )
 
 // Swap implements store.Store.
-func (s *Store) Swap(ctx context.Context, w store.Write) (version uint64, err error) {
-	err = s.write(ctx, Op{Kind: "swap", Key: w.Key}, func(ctx context.Context) (err error) {
+func (s *Store) Swap(ctx context.Context, w store.Write) (uint64, error) {
+	var given atomic.Uint64 // a late write may give one long after its caller has gone
+	err := s.write(ctx, Op{Kind: "swap", Key: w.Key}, func(ctx context.Context) error {
 		v, err := s.inner.Swap(ctx, w)
-		version = v
+		given.Store(v)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	return version, nil
+	return given.Load(), nil
 }
 
 // SetSetting implements store.Store.
