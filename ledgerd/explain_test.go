@@ -168,3 +168,11 @@ func TestCheckPointsToTheReferenceOfSettings(t *testing.T) {
 		t.Errorf("%d settings in the reference: it is written in another way than this test reads", names)
 	}
 }
+
+func TestTheConsoleIsToldWhichRulesThereAre(t *testing.T) {
+	rules := file(t, "plugin.json", plugin)
+	p := startProcess(t, "--store", "memory", "--rules", rules)
+	if status, text := fetch(t, "GET", "http://"+p.admin+"/api/rules", "", ""); status != 200 || !strings.Contains(text, `{"rules":[{"name":"refunds","guards":"POST /api/invoke tools refund*"}]}`) {
+		t.Errorf("%d %s", status, text)
+	}
+}

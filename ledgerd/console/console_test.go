@@ -117,3 +117,49 @@ func TestTheScriptsFindTheirElementsAndModules(t *testing.T) {
 		}
 	}
 }
+
+// Good news looks like good news, says what comes next, and is in nobody's way.
+func TestNoticesTellGoodFromBadAndCoverNothing(t *testing.T) {
+	css := source(t, "style.css")
+	if !strings.Contains(css, "#notice.good-news { border-color: var(--good); }") {
+		t.Error("good news is in the colour of what is wrong")
+	}
+	if !regexp.MustCompile(`(?s)@media \(max-width: 78rem\) \{\s*#notice \{ position: static;`).MatchString(css) {
+		t.Error("on a narrow screen the notice lies over the buttons")
+	}
+	for name, parts := range map[string][]string{
+		"main.js": {"addEventListener('hashchange', () => { hideNotice(); route(); });"}, "holds.js": {"done.next, true"}, "doubts.js": {"done.next, true"},
+	} {
+		for _, part := range parts {
+			if !strings.Contains(source(t, name), part) {
+				t.Errorf("%s lacks %s", name, part)
+			}
+		}
+	}
+	if html := source(t, "index.html"); strings.Index(html, `id="notice"`) < strings.Index(html, "<main") || strings.Index(html, `id="notice"`) > strings.Index(html, `id="view-live"`) {
+		t.Error("where it stands in the page, the notice does not stand above the view")
+	}
+}
+
+func TestTheExplainPageShowsItsErrorsBesideTheButtonAndLetsARuleBeChosen(t *testing.T) {
+	html := source(t, "index.html")
+	if !regexp.MustCompile(`<button class="main">Explain</button><span id="explain-error"`).MatchString(html) || !strings.Contains(html, `<select id="explain-rule">`) {
+		t.Error("no place for errors beside the button, or no chooser of rules")
+	}
+	script := source(t, "explain.js")
+	for _, part := range []string{"byId('explain-fields').open = true", "chooser.selectedIndex = 0", "get('/api/rules')"} {
+		if !strings.Contains(script, part) {
+			t.Errorf("explain.js lacks %s", part)
+		}
+	}
+}
+
+func TestHeadingsSayWhatStandsUnderThem(t *testing.T) {
+	text := source(t, "index.html") + source(t, "holds.js") + source(t, "doubts.js")
+	if found := regexp.MustCompile(`>(of|after|sent)</th>|\['(granted|which is|and arrived|may repeat)',`).FindString(text); found != "" {
+		t.Errorf("a heading that says little: %s", found)
+	}
+	if log := source(t, "log.js"); !strings.Contains(log, "make('td', { class: 'quiet' }, tool || '–')") {
+		t.Error("a line of the log that is no arrival does not name its tool")
+	}
+}

@@ -24,7 +24,7 @@ async function answerOf(response) {
   let body = {};
   try { body = parse(text); } catch { body = { detail: text.slice(0, 200) }; }
   if (response.ok) return body;
-  if (response.status === 401) askForToken();
+  if (response.status === 401) askForToken(body.detail);
   throw new Refused(response.status, body);
 }
 
@@ -46,9 +46,9 @@ export async function tell(action) {
 
 let granted = () => {};
 
-function askForToken() {
+function askForToken(why) {
   const form = byId('token-form');
-  byId('token-note').textContent = sessionStorage.getItem(kept) ? 'That token is not right.' : '';
+  byId('token-note').textContent = sessionStorage.getItem(kept) ? 'That token is not right: ' + (why || 'it is not known') + '.' : '';
   sessionStorage.removeItem(kept);
   if (form.hidden) {
     form.hidden = false;

@@ -11,10 +11,10 @@ export function differenceTable(differences, left, right) {
   return make('div', { class: 'scroll' }, make('table', {},
     make('thead', {}, make('tr', {}, head.map((text) => make('th', { scope: 'col' }, text)))),
     make('tbody', {}, differences.map((d) => make('tr', {},
-      make('td', { class: 'mono' }, d.pointer || '(the whole)'),
+      make('td', { class: 'mono' }, d.part || d.pointer || '(the whole)'),
       side(d.a), side(d.b),
       judged && make('td', { class: d.counts ? 'bad' : 'quiet' }, d.counts ? 'yes' : 'no'),
-      judged && make('td', {}, d.why),
+      judged && make('td', {}, d.why, d.setting && ' (in the rule, ' + d.setting + ')'),
     )))));
 }
 

@@ -21,7 +21,7 @@ function card(doubt, changed) {
   const result = make('textarea', { rows: 3, id: 'result-' + id, placeholder: '{"refund_id": "…"}' });
   const send = async (body) => {
     const done = await tell(() => post('/api/in-doubt/' + encodeURIComponent(id) + '/resolve', { ...body, reason: reason.value }));
-    if (done) notice('The call is ' + body.as + '.');
+    if (done) notice((body.as === 'released' ? 'It did not happen.' : 'It happened.') + ' ' + done.next, true);
     document.activeElement?.blur();
     changed();
   };
@@ -35,8 +35,9 @@ function card(doubt, changed) {
     make('h3', {}, doubt.tool || 'call'),
     facts([
       ['attempt', make('a', { href: '#rows/' + id }, id)], ['rule', doubt.rule], ['runs', runsOf(doubt.runs)],
-      ['granted', time(doubt.granted)], ['in doubt since', time(doubt.since)],
-      ['may be released', wait > 0 ? time(doubt.releasable_after) : 'now'],
+      ['fingerprint', make('code', {}, doubt.fingerprint)],
+      ['execution began', time(doubt.granted)], ['in doubt since', time(doubt.since)],
+      ['can be said not to have happened', wait > 0 ? ['from ', time(doubt.releasable_after)] : 'now'],
     ]),
     make('pre', {}, write(doubt.action) || 'The body is not stored.'),
     make('label', { for: result.id }, 'Its result, where it happened and is known (JSON)'), result,

@@ -50,10 +50,20 @@ export function tone(outcome) {
 export const outcomeOf = (word) => make('span', { class: 'outcome ' + tone(word) }, word || '');
 
 let fading;
-export function notice(text) {
+
+// notice says what came of an action: good news, which fades, or what is wrong, which stays until it was read.
+export function notice(text, good = false) {
   const box = byId('notice');
-  box.textContent = text;
+  byId('notice-text').role = good ? 'status' : 'alert';
+  byId('notice-text').textContent = text;
+  box.className = good ? 'good-news' : 'bad-news';
   box.hidden = false;
+  box.scrollIntoView({ block: 'nearest' }); // on a narrow screen it stands at the top, where it covers nothing
   clearTimeout(fading);
-  fading = setTimeout(() => { box.hidden = true; }, 8000);
+  if (good) fading = setTimeout(hideNotice, 10_000);
+}
+
+export function hideNotice() {
+  byId('notice').hidden = true;
+  byId('notice-text').textContent = '';
 }

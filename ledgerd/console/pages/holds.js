@@ -18,6 +18,9 @@ const answers = [
   ['deny', 'Deny', 'It must not execute.'],
 ];
 
+// what was done, for the notice that goes on with what comes of it.
+const said = { release: 'Released.', duplicate: 'Answered as a duplicate.', deny: 'Denied.' };
+
 export async function showHolds(changed) {
   const { holds } = await get('/api/holds');
   const badge = byId('holds-count');
@@ -39,10 +42,11 @@ function card(hold, changed) {
     make('h3', {}, (hold.tool || 'call') + ' — ' + (reasons[hold.reason] || hold.reason)),
     facts([
       ['hold', make('code', {}, hold.id)], ['rule', hold.rule], ['runs', runsOf(hold.runs)],
-      ['opened', time(hold.opened)], ['denied by itself', time(hold.expires)],
-      ['may repeat', hold.of ? make('a', { href: '#rows/' + hold.of }, hold.of) : ''],
-      ['which is', hold.of_state && hold.of_state.replaceAll('_', ' ') + ', runs ' + runsOf(hold.of_runs)],
-      ['and arrived', hold.of_arrived && time(hold.of_arrived)],
+      ['fingerprint', make('code', {}, hold.fingerprint)],
+      ['held since', time(hold.opened)], ['denied, if nobody answers, at', time(hold.expires)],
+      ['may repeat the attempt', hold.of ? make('a', { href: '#rows/' + hold.of }, hold.of) : ''],
+      ['that attempt is', hold.of_state && hold.of_state.replaceAll('_', ' ') + ', runs ' + runsOf(hold.of_runs)],
+      ['that attempt arrived', hold.of_arrived && time(hold.of_arrived)],
     ]),
     hold.action !== undefined && hold.of_action !== undefined
       ? differenceTable(hold.differences, 'the call it may repeat', 'this call')
@@ -55,7 +59,7 @@ function card(hold, changed) {
 async function answer(card, hold, path, reason, changed) {
   for (const button of card.querySelectorAll('button')) button.disabled = true;
   const done = await tell(() => post('/api/holds/' + encodeURIComponent(hold.id) + '/' + path, { version: hold.version, reason }));
-  if (done) notice('Hold ' + hold.id + ': ' + path + '.');
+  if (done) notice(said[path] + ' ' + done.next, true);
   document.activeElement?.blur();
   changed();
 }

@@ -10,6 +10,8 @@ const words = {
   expire: 'time passed', reset: 'reset',
 };
 
+const tools = new Map(); // attempt or hold → the tool, for lines that say nothing of it
+
 const calls = new Map(); // fingerprint → the call as its first caller wrote it, for events do not carry one
 
 // learnCalls remembers what rows say of their calls, and adds it to the lines that came before the rows.
@@ -25,6 +27,15 @@ function showCall(place) {
   return place;
 }
 
+// toolOf gives the tool of an event, its own or that of the arrival with its attempt or hold.
+function toolOf(event) {
+  const ids = [event.attempt, event.hold].filter(Boolean);
+  const tool = event.tool || ids.map((id) => tools.get(id)).find(Boolean);
+  if (tool) for (const id of ids) tools.set(id, tool);
+  while (tools.size > 2 * most) tools.delete(tools.keys().next().value);
+  return tool;
+}
+
 export function addEvent(event) {
   if (byId('log-pause').checked || event.kind === 'extend' && !byId('log-beats').checked) return;
   const body = byId('log').tBodies[0];
@@ -34,11 +45,12 @@ export function addEvent(event) {
 }
 
 function line(event) {
+  const tool = toolOf(event);
   return make('tr', { class: 'new' },
     make('td', {}, time(event.at)),
     event.kind === 'arrive'
-      ? make('td', {}, make('b', {}, event.tool || 'call'), ' run ', make('code', {}, event.run || 'absent'), showCall(make('div', { class: 'mono quiet', data: { call: event.fingerprint || '' } })))
-      : make('td', { class: 'none' }, '–'),
+      ? make('td', {}, make('b', {}, tool || 'call'), ' run ', make('code', {}, event.run || 'absent'), showCall(make('div', { class: 'mono quiet', data: { call: event.fingerprint || '' } })))
+      : make('td', { class: 'quiet' }, tool || '–'),
     make('td', {}, [words[event.kind] ?? event.kind, ' '], event.outcome && event.outcome !== words[event.kind] && outcomeOf(event.outcome)),
     make('td', { class: 'mono' },
       event.attempt && make('a', { href: '#rows/' + event.attempt, title: 'attempt ' + event.attempt }, short(event.attempt)),
@@ -51,8 +63,9 @@ export function showCounters(counters) {
   // The others are shown once there is something to see.
   const others = Object.keys(counters).filter((name) => !first.includes(name) && counters[name] !== 0).sort();
   const names = [...first.filter((name) => name in counters), ...others];
+  const titles = { granted: 'allowed to execute', unknown: 'outcome unknown', extends: 'signs of life', fenced: 'came too late', in_doubt: 'told in doubt' };
   byId('counters').replaceChildren(...names.map((name) => make('div', {},
-    make('dt', {}, name.replaceAll('_', ' ')), make('dd', {}, String(counters[name])))));
+    make('dt', {}, titles[name] || name.replaceAll('_', ' ')), make('dd', {}, String(counters[name])))));
 }
 
 export function wireLog() {

@@ -1,9 +1,9 @@
 // The console's shell: which view is shown, and when what is read anew.
 
 import { follow, get, onToken, post, tell } from './api.js';
-import { byId, notice } from './element.js';
+import { byId, hideNotice, notice } from './element.js';
 import { showDoubts } from './doubts.js';
-import { wireExplain } from './explain.js';
+import { showRules, wireExplain } from './explain.js';
 import { showHolds } from './holds.js';
 import { addEvent, learnCalls, showCounters, wireLog } from './log.js';
 import { showRow, showRows } from './rows.js';
@@ -27,7 +27,7 @@ async function refresh() {
   showCounters(state.counters || {});
   learnCalls(state.rows);
   showRows(state.rows);
-  await Promise.all([showHolds(soon), showDoubts(soon), refreshExecutions()]);
+  await Promise.all([showHolds(soon), showDoubts(soon), showRules(), refreshExecutions()]);
 }
 
 // soon reads everything anew once, however many events ask for it.
@@ -41,7 +41,8 @@ function soon() {
 
 const states = { open: 'live', lost: 'connection lost; trying again…', token: 'a token is needed' };
 
-addEventListener('hashchange', route);
+addEventListener('hashchange', () => { hideNotice(); route(); });
+byId('notice-close').addEventListener('click', hideNotice);
 route();
 wireLog();
 wireExplain();
@@ -53,7 +54,7 @@ byId('row-form').addEventListener('submit', (event) => {
 byId('reset').addEventListener('click', () => tell(async () => {
   if (!confirm('Forget everything? Every call is new afterwards and may execute again.')) return;
   await post('/api/reset');
-  notice('The ledger is empty.');
+  notice('The ledger is empty. Every call is new now: sent again, it executes.', true);
   soon();
 }));
 setInterval(soon, 10_000);
