@@ -8,6 +8,8 @@
 //     own Swap. Under load the price of a sync is divided by however many wait; alone a Swap pays for it at once and
 //     never waits for company.
 //   - The queue before the writer is bounded in writes and in bytes; what does not fit gets store.ErrOverloaded.
+//   - What is acknowledged is in the files that the paths lead to. Where they were moved, replaced or removed, or where
+//     another process has taken the database over, nothing is answered any more (place.go).
 //   - A second process is refused (ErrInUse), a damaged database is refused (ErrDamaged), as is one that a newer
 //     ledgerd wrote or that is not ledgerd's (ErrForeign). Nothing is repaired, and nothing is overwritten, on its own.
 //

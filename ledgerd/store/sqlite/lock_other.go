@@ -21,5 +21,13 @@ func lockExclusively(path string) (*os.File, error) {
 	return f, nil
 }
 
-// unlock gives the data directory free.
-func unlock(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }
+// unlock gives the data directory free, unless another file has come into the lock file's place.
+func unlock(f *os.File) error {
+	opened, err := f.Stat()
+	named, gone := os.Stat(f.Name())
+	err = errors.Join(err, f.Close())
+	if err != nil || gone != nil || !os.SameFile(opened, named) {
+		return err
+	}
+	return os.Remove(f.Name())
+}

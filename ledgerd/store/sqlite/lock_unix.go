@@ -26,6 +26,10 @@ func lockExclusively(path string) (*os.File, error) {
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("store/sqlite: locking %s: %w", path, err), f.Close())
 	}
+	if there, err := sameFile(f, path); err != nil || !there {
+		// Between opening and locking it the file was removed, and somebody else may have locked the next one.
+		return nil, errors.Join(fmt.Errorf("store/sqlite: %w: %s was replaced while it was being locked", ErrInUse, path), err, f.Close())
+	}
 	if err := errors.Join(f.Truncate(0), writeOwner(f)); err != nil {
 		return nil, errors.Join(fmt.Errorf("store/sqlite: writing %s: %w", path, err), f.Close())
 	}

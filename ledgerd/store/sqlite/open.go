@@ -24,6 +24,8 @@ type Store struct {
 	options  Options
 	path     string
 	lock     *os.File
+	database *os.File // only held: SQLite reads and writes by descriptors of its own
+	place    *place
 	clock    *store.Clock
 	watchers store.Watchers
 	recent   *recent
@@ -65,11 +67,15 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("store/sqlite: %s: %w", s.path, err), s.release())
 	}
 	go s.writer.run()
+	go s.keepWatch()
 	return s, nil
 }
 
 func (s *Store) open(ctx context.Context) error {
 	if err := s.create(); err != nil {
+		return err
+	}
+	if err := holdDatabase(s.database); err != nil {
 		return err
 	}
 	c, err := connect(ctx, s.path,
@@ -115,16 +121,16 @@ func (s *Store) open(ctx context.Context) error {
 		}
 		s.readers <- r
 	}
+	if err := s.settle(); err != nil {
+		return err
+	}
 	return syncDir(filepath.Dir(s.path))
 }
 
 // create makes the database file, empty and for its owner only; SQLite gives its other files the same permissions.
-func (s *Store) create() error {
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+func (s *Store) create() (err error) {
+	s.database, err = os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
+	return err
 }
 
 // check runs one of SQLite's checks of the whole database.
@@ -168,7 +174,7 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// release lets go of the writer's connection and the lock, as far as they were had.
+// release lets go of the writer's connection and the locks, as far as they were had.
 func (s *Store) release() error {
 	var errs []error
 	for len(s.readers) > 0 {
@@ -176,6 +182,9 @@ func (s *Store) release() error {
 	}
 	if s.writer != nil {
 		errs = append(errs, s.writer.conn.close())
+	}
+	if s.database != nil {
+		errs = append(errs, s.database.Close())
 	}
 	return errors.Join(append(errs, unlock(s.lock))...)
 }

@@ -60,7 +60,7 @@ func (s *Store) ready(ctx context.Context) error {
 	case <-s.closing:
 		return closed()
 	default:
-		return nil
+		return s.place.gone()
 	}
 }
 

@@ -31,6 +31,10 @@ var steps = []string{
 	CREATE TABLE ledger (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, now INTEGER NOT NULL) STRICT;
 	INSERT INTO ledger VALUES (1, 0, 0);
 	`,
+	// ledger.owner names the store that opened the database last. Only its commits count.
+	`
+	ALTER TABLE ledger ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+	`,
 }
 
 // migrate brings the database to the newest schema, or refuses one that is not ours to touch.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"crypto/rand"
 	"errors"
 	"runtime"
 	"sync/atomic"
@@ -15,6 +16,7 @@ type writer struct {
 	conn    *conn
 	version uint64 // the last one given, be it durable or not: none is given twice
 	now     int64  // the greatest moment that is durable, Unix µs
+	owner   string // this store's name in the database
 
 	begin, commit, rollback                        *statement
 	find, insert, update, touch, remove            *statement
@@ -33,8 +35,13 @@ type transaction struct {
 	latest int64            // the greatest moment that its writes were decided by
 }
 
-// prepare reads where the database stands, and prepares the statements.
+// prepare makes the database this store's, reads where it stands, and prepares the statements. Whoever had it before
+// and still runs (it can, where its lock was removed) commits nothing from here on.
 func (w *writer) prepare() error {
+	w.owner = rand.Text()
+	if err := w.conn.exec("UPDATE ledger SET owner = '" + w.owner + "'"); err != nil {
+		return err
+	}
 	err := w.conn.first("SELECT version, now FROM ledger", func(r *row) {
 		w.version, w.now = uint64(r.number(0)), r.number(1)
 	})
@@ -59,7 +66,7 @@ func (w *writer) prepare() error {
 		{&w.name, "INSERT OR REPLACE INTO entries (kind, id, key, at) VALUES (?, ?, ?, ?)"},
 		{&w.unname, "DELETE FROM entries WHERE key = ?"},
 		{&w.setSetting, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)"},
-		{&w.setLedger, "UPDATE ledger SET version = ?, now = ?"},
+		{&w.setLedger, "UPDATE ledger SET version = ?, now = ? WHERE owner = ?"},
 		{&w.resetRecords, "DELETE FROM records"},
 		{&w.resetEntries, "DELETE FROM entries"},
 		{&w.resetResults, "DELETE FROM results"},
@@ -98,6 +105,9 @@ func (w *writer) run() {
 // write does a group in one transaction. An error is the whole group's: whether it happened is not known, except to
 // the next reader.
 func (w *writer) write(group []*request) (err error) {
+	if err := w.store.place.gone(); err != nil {
+		return err
+	}
 	clear(w.staged)
 	w.transaction = transaction{staged: w.staged}
 	if _, err := w.begin.exec(); err != nil {
@@ -123,8 +133,11 @@ func (w *writer) write(group []*request) (err error) {
 		return nil
 	}
 	latest := max(w.now, w.latest)
-	if _, err := w.setLedger.exec(int64(w.version), latest); err != nil {
+	switch n, err := w.setLedger.exec(int64(w.version), latest, w.owner); {
+	case err != nil:
 		return unavailable("writing", err)
+	case n == 0:
+		return w.store.place.lose("another process has opened %s and owns it now", w.store.path)
 	}
 
 	// From here until the commit nobody may find in memory what is about to change, nor what is not durable yet.
@@ -137,6 +150,10 @@ func (w *writer) write(group []*request) (err error) {
 		return unavailable("committing", err)
 	}
 	w.now = latest
+	// It is durable, but only what the paths lead to is there for whoever starts next.
+	if err := w.store.place.check(); err != nil {
+		return err
+	}
 	w.commits.Add(1)
 	w.writes.Add(uint64(w.count))
 	w.store.clock.Raise(moment(latest))
