@@ -21,8 +21,8 @@ func (s *stream) Pass(headers [][2]string) {
 // goOn resumes the stream that is the acting context, with other headers.
 func (s *stream) goOn(headers [][2]string) {
 	s.watched = newWatched(s.call.Rule.MaxResultBytes)
-	if body := len(s.request.Body); body > 0 {
-		headers = append(headers, [2]string{"content-length", strconv.Itoa(body)})
+	if s.bodySize > 0 {
+		headers = append(headers, [2]string{"content-length", strconv.Itoa(s.bodySize)})
 	}
 	if scheme := s.header(":scheme"); len(scheme) > 0 {
 		headers = append([][2]string{{":scheme", scheme[0]}}, headers...)

@@ -19,13 +19,19 @@
 package main
 
 import (
+	"runtime/debug"
+
 	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
 	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
 )
 
 func main() {}
 
+// memoryLimit makes the collector work harder before the VM's memory runs out: a VM that cannot grow traps.
+const memoryLimit = 768 << 20
+
 func init() {
+	debug.SetMemoryLimit(memoryLimit)
 	proxywasm.SetVMContext(&vm{})
 }
 

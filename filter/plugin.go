@@ -60,12 +60,14 @@ func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 
 // OnPluginDone keeps a replaced configuration alive until what runs under it is settled.
 func (p *plugin) OnPluginDone() bool {
-	if p.worker == nil || p.worker.Idle() {
+	if p.worker == nil || p.idle() {
 		return true
 	}
 	p.done = true
 	return false
 }
+
+func (p *plugin) idle() bool { return p.worker.Idle() && len(p.outbox.waiting) == 0 }
 
 // OnQueueReady runs after streams have queued something.
 func (p *plugin) OnQueueReady(queue uint32) {
@@ -85,7 +87,7 @@ func (p *plugin) OnTick() {
 	defer recovered("OnTick")
 	p.outbox.begin()
 	p.worker.Tick()
-	if p.done && p.worker.Idle() {
+	if p.done && p.idle() {
 		p.done = false
 		proxywasm.PluginDone()
 	}

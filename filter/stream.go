@@ -19,6 +19,7 @@ type stream struct {
 	plugin     *plugin
 	id         uint32
 	request    exchange.Request
+	bodySize   int            // of the request that call has taken over
 	candidates []*policy.Rule // rules that the head matches; nil: the stream passes
 	call       *exchange.Call // parked, or watched while it passes
 	watched    *watched       // the reply to a stream that executes its own call; nil: it does not
@@ -99,6 +100,14 @@ func (s *stream) OnHttpRequestTrailers(int) (action types.Action) {
 
 // takeBody copies the buffered body and decides.
 func (s *stream) takeBody(size int) types.Action {
+	if !s.plugin.worker.Room(size) {
+		if _, enforced := s.maxBodyBytes(); enforced {
+			s.send(s.plugin.worker.Full())
+			return types.ActionPause
+		}
+		s.candidates = nil
+		return types.ActionContinue
+	}
 	if size > 0 {
 		body, err := proxywasm.GetHttpRequestBody(0, size)
 		if err != nil && !errors.Is(err, types.ErrorStatusNotFound) {
@@ -128,12 +137,13 @@ func (s *stream) decide() types.Action {
 	case err != nil:
 		return s.refuse(err, rule.Protocol)
 	case rule == nil:
-		s.candidates = nil
+		s.candidates, s.request.Body = nil, nil
 		return types.ActionContinue
 	}
 	s.call = &exchange.Call{
 		Rule: rule, Action: action, Also: s.former(action), Request: s.request, MCP: request, Caller: s,
 	}
+	s.bodySize, s.request.Body = len(s.request.Body), nil // the call's now, which lets go of it as soon as it can
 	s.plugin.worker.Arrive(s.call)
 	if rule.Mode == policy.Shadow {
 		s.watched = newWatched(rule.MaxResultBytes)

@@ -24,6 +24,9 @@ type Call struct {
 	arrived  time.Duration // when the call came in
 	sent     time.Duration // when its newest reserve was first sent
 	anew     int           // how often it reserved anew
+	size     int64         // what it keeps of its worker's room
+	asking   bool          // its reserve is under way
+	late     int           // how often of these because its reserve came too late
 	answered bool          // it has its reply, or has left
 	running  *execution    // that the caller's own stream executes
 	passed   *HTTPReply    // how that stream ended
@@ -33,6 +36,9 @@ type Call struct {
 // caller did.
 const maxAnew = 16
 
+// maxLate bounds how often a reserve that came too late is made anew: each of them told the worker the ledger's clock.
+const maxLate = 3
+
 // Leave says that the caller has gone. What runs for it goes on. A stream's callback may call it.
 func (c *Call) Leave() { c.settled() }
 
@@ -40,6 +46,9 @@ func (c *Call) Leave() { c.settled() }
 func (c *Call) settled() {
 	c.answered = true
 	delete(c.worker.parked, c)
+	if !c.asking {
+		c.unload()
+	}
 }
 
 // lastBound is when the caller has its reply for certain: whatever it waits for has a bound that is over by then.
@@ -70,6 +79,7 @@ func (c *Call) holdEnds() time.Duration { return c.arrived + c.Rule.HoldWait }
 func (w *Worker) reserve(c *Call) {
 	c.attempt, c.record = w.host.NewID(), c.Action.Intent
 	rule := &c.Rule.Ledger
+	c.asking = true
 	w.link.send(queued{
 		op: wire.Op{
 			Kind: wire.OpReserve, Attempt: c.attempt,
@@ -77,7 +87,13 @@ func (w *Worker) reserve(c *Call) {
 			Run: c.Action.Run, Tool: c.Action.Tool, Action: c.Request.forPeople(c.Action), Rule: rule,
 		},
 		sent: func(now time.Duration) { c.sent = now },
-		done: func(a wire.Answer, ok bool) { w.decided(c, a, ok) },
+		done: func(a wire.Answer, ok bool) {
+			c.asking = false
+			w.decided(c, a, ok)
+			if c.answered && !c.asking {
+				c.unload()
+			}
+		},
 	})
 }
 
@@ -110,6 +126,11 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 	}
 	switch a.Kind {
 	case wire.AnswerExecute:
+		if a.Attempt != "" && a.Attempt != c.attempt {
+			w.host.Warn("the ledger granted another attempt than the one that was asked for")
+			w.undecided(c)
+			return
+		}
 		w.granted(c, a)
 	case wire.AnswerInFlight:
 		w.join(c, a)
@@ -124,13 +145,18 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 	case wire.AnswerRefused:
 		w.refusedByLedger(c, a)
 	default:
-		w.abandon(c.attempt, c.record)
 		if a.Code != wire.CodeUnavailable {
 			w.host.Warn("the ledger does not take a reserve: " + a.Field + ": " + a.Detail)
 		}
-		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
-			detail: "the ledger could not decide, so the tool was not called"})
+		w.undecided(c)
 	}
+}
+
+// undecided gives up an attempt that the ledger has not decided about.
+func (w *Worker) undecided(c *Call) {
+	w.abandon(c.attempt, c.record)
+	c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
+		detail: "the ledger could not decide, so the tool was not called"})
 }
 
 // granted executes, unless the grant came so late that the lease may end before anything is heard of the execution.
@@ -195,7 +221,7 @@ func (w *Worker) fetched(c *Call, f wire.Answer, ok bool, outcome string) {
 func (w *Worker) refusedByLedger(c *Call, a wire.Answer) {
 	switch a.Code {
 	case wire.CodeLate, wire.CodeEnded:
-		if w.host.Now() < c.arrived+w.config.Ledger.Timeout {
+		if c.late++; c.late <= maxLate && w.host.Now() < c.arrived+w.config.Ledger.Timeout {
 			w.reserveAnew(c)
 			return
 		}

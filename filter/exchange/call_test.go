@@ -302,6 +302,18 @@ func TestEnvelopeSaysWhatHappenedAroundTheResult(t *testing.T) {
 	}
 }
 
+func TestStatusWithoutABodyGetsNoEnvelope(t *testing.T) {
+	b := newBench(t)
+	b.rule.Envelope = true
+	c := b.arrive("a").call
+	for _, status := range []int{204, 205, 304} {
+		r := c.resultReply(wire.Result{Status: status, Headers: [][2]string{{"etag", "x"}}}, outcomeReplay)
+		if r.Status != status || len(r.Body) != 0 || header(r.Headers, headerOutcome) != "replay" || header(r.Headers, "etag") != "x" {
+			t.Errorf("%d is replied as %+v: bytes after it would be taken for the next reply", status, r)
+		}
+	}
+}
+
 func TestUnreadableCallIsToldWhereItWentWrong(t *testing.T) {
 	b := newBench(t)
 	r := b.worker.Unreadable(&canon.Error{Code: "malformed_body", Pointer: "/args/x", Offset: 17, Detail: "the name x is there twice"}, canon.JSON)

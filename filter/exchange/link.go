@@ -30,6 +30,7 @@ type link struct {
 // queued is one operation and who waits for its answer. done gets false where nothing is known of its effect.
 type queued struct {
 	op   wire.Op
+	at   time.Duration       // when it was queued
 	sent func(time.Duration) // told when it is first sent; nil: nobody asks
 	done func(wire.Answer, bool)
 }
@@ -46,7 +47,31 @@ func newLink(host Host, ledger policy.Ledger) *link {
 	return l
 }
 
-func (l *link) send(q queued) { l.queue = append(l.queue, q) }
+func (l *link) send(q queued) {
+	q.at = l.host.Now()
+	l.queue = append(l.queue, q)
+}
+
+// tick gives up the reserves that have waited for their batch as long as a batch may take: their callers are to hear
+// within the ledger's timeout that there is no ledger, also where the batch before theirs is what it keeps waiting.
+func (l *link) tick(now time.Duration) {
+	if !l.busy {
+		return
+	}
+	kept, given := l.queue[:0], []queued(nil)
+	for _, q := range l.queue {
+		if q.op.Kind == wire.OpReserve && now >= q.at+l.ledger.Timeout {
+			given = append(given, q)
+		} else {
+			kept = append(kept, q)
+		}
+	}
+	clear(l.queue[len(kept):])
+	l.queue = kept
+	for _, q := range given {
+		l.deliver(q, wire.Answer{}, false)
+	}
+}
 
 func (l *link) idle() bool { return !l.busy && len(l.queue) == 0 }
 
@@ -172,9 +197,7 @@ func (l *link) answers(r HTTPReply, want int) ([]wire.Answer, bool) {
 		l.host.Warn("the ledger gave " + strconv.Itoa(len(out)) + " answers to " + strconv.Itoa(want) + " operations")
 		return nil, false
 	}
-	if now := out[len(out)-1].Now; now >= l.heard {
-		l.heard, l.heardAt = now, l.host.Now()
-	}
+	l.heard, l.heardAt = out[len(out)-1].Now, l.host.Now()
 	return out, true
 }
 

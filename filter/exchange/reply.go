@@ -34,7 +34,7 @@ func (c *Call) resultReply(r wire.Result, outcome string) Reply {
 	switch {
 	case c.MCP != nil && isFinal(r):
 		reply.Headers, reply.Body = c.respond(r)
-	case c.Rule.Envelope:
+	case c.Rule.Envelope && !bodiless(r.Status):
 		reply.Headers = typed(r.Headers, mcp.ContentJSON)
 		reply.Body = envelope(r, outcome, c.Action.Fingerprint)
 	}
@@ -43,6 +43,12 @@ func (c *Call) resultReply(r wire.Result, outcome string) Reply {
 		reply.Headers = append(reply.Headers, [2]string{headerReplayed, "true"})
 	}
 	return reply
+}
+
+// bodiless says whether a reply of this status has no body (RFC 9110 section 6.4.1): bytes after one would be taken for
+// the next reply of the connection, so that not even an envelope is sent; the headers tell what Idem did.
+func bodiless(status int) bool {
+	return status < 200 || status == 204 || status == 205 || status == 304
 }
 
 // executorReply gives the caller that executed the tool's reply. An MCP caller gets it as the tool sent it, progress

@@ -16,6 +16,7 @@ type Worker struct {
 	watches    map[string]*watch     // by attempt or hold
 	parked     map[*Call]struct{}    // callers without a reply
 	lookedAt   time.Duration         // when the parked callers' last bound was looked at
+	loaded     int64                 // bytes of the bodies that calls keep
 	settling   []*settlement         // commits and fails that the ledger has not acknowledged
 	forgotten  uint64                // settlements given up for want of room
 }
@@ -39,6 +40,7 @@ func (w *Worker) Arrive(c *Call) {
 	} else {
 		w.parked[c] = struct{}{}
 	}
+	c.load()
 	w.reserve(c)
 	w.host.Wake()
 }
@@ -58,6 +60,7 @@ func (w *Worker) Tick() {
 	for _, v := range w.watches {
 		v.tick(now)
 	}
+	w.link.tick(now)
 	w.tickSettling(now)
 	w.tickParked(now)
 	w.link.flush()

@@ -74,6 +74,9 @@ func (p *parser) config(f field) *Config {
 	}
 	c.Ledger = p.ledger(s["ledger"])
 	c.Execute = p.execute(s["execute"])
+	if c.Execute.Cluster != "" && c.Execute.Cluster == c.Ledger.Cluster {
+		s["execute"].member("cluster").wrong("is ledger.cluster too: calls would be executed on the ledger; name the cluster of the execution listener")
+	}
 	key := s["fingerprint"].object("key_env", "key_id", "previous")
 	c.Key.Secret = p.secret(key["key_env"])
 	if id := keyID(key["key_id"], key["key_env"].there()); c.Key.Secret != nil {

@@ -86,8 +86,8 @@
 //	                                new.
 //	max_body_bytes                  1048576 (1 to 16777216). A call with more is refused with 413 body_too_large. Envoy
 //	                                must buffer at least as much.
-//	max_result_bytes                1048576 (1 to 16777216). A larger result reaches those who wait for it and is not
-//	                                kept: later callers are told 409 result_unavailable.
+//	max_result_bytes                1048576 (1 to 16777216). A larger result reaches only the caller that executed; it
+//	                                is not kept, and everyone else is told 409 result_unavailable.
 //	keep_headers                    []. Reply headers that are kept although they usually are not, such as set-cookie.
 //	reply                           "transparent" (default): the tool's own reply. "envelope": wrapped in an object that
 //	                                tells the outcome; not with execution "inline".

@@ -97,3 +97,14 @@ func neverSent(name string) string {
 	}
 	return ""
 }
+
+// neverRun says why a header cannot name the run: the run is not passed on to the tool, and what the tool must see, or
+// what says whose call it is, must not be lost that way.
+func neverRun(name string) string {
+	switch {
+	case connectionHeader(name), strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "accept"),
+		name == "host", name == "authorization", name == "x-api-key", name == "cookie", name == "traceparent", name == "tracestate":
+		return "has a meaning of its own, and the run's header is not passed on to the tool; use a header that names the run and nothing else, such as \"" + defaultRunHeader + "\""
+	}
+	return ""
+}

@@ -19,9 +19,9 @@ func canonSettings(s map[string]field, rule *Rule) canon.Settings {
 	return canon.Settings{
 		Rule:      rule.Name,
 		Protocol:  rule.Protocol,
-		Tool:      source(s["tool"]),
-		Args:      source(s["args"]),
-		Run:       sources(s["run"], "leave it out for the default"),
+		Tool:      source(s["tool"], nil),
+		Args:      source(s["args"], nil),
+		Run:       sources(s["run"], "leave it out for the default", neverRun),
 		Scope:     scope,
 		ScopeNone: none,
 		Headers:   headerNames(s["headers"], nil),
@@ -70,7 +70,7 @@ func badPointer(p string) string {
 const wantSource = `one source, such as {"header": "authorization"} or {"pointer": "/runId"}`
 
 // source reads where a value comes from. nil: the setting is not there, or wrong.
-func source(f field) *canon.Source {
+func source(f field, checkHeader func(string) string) *canon.Source {
 	if !f.there() {
 		return nil
 	}
@@ -96,7 +96,7 @@ func source(f field) *canon.Source {
 		}
 		src.Pointer = p
 	}
-	src.Header = headerName(s["header"], nil)
+	src.Header = headerName(s["header"], checkHeader)
 	if name, ok := s["cookie"].text("a cookie's name"); ok {
 		if !token(name) {
 			s["cookie"].wrong("is not the name of a cookie (RFC 6265 section 4.1.1); use a name without spaces and separators")
@@ -127,14 +127,14 @@ func metadataPath(f field) []string {
 }
 
 // sources reads a list of sources that is not empty.
-func sources(f field, instead string) []canon.Source {
+func sources(f field, instead string, checkHeader func(string) string) []canon.Source {
 	var list []canon.Source
 	items := f.items("a list of sources, such as [{\"header\": \"authorization\"}]")
 	if f.there() && f.value.kind == '[' && len(items) == 0 {
 		f.wrong("names no source; " + instead)
 	}
 	for _, it := range items {
-		if s := source(it); s != nil {
+		if s := source(it, checkHeader); s != nil {
 			list = append(list, *s)
 		}
 	}
@@ -149,7 +149,7 @@ func scopeSources(f field) (scope []canon.Source, none bool) {
 		}
 		return nil, true
 	}
-	return sources(f, `use "none" where every caller may be given every result, or leave it out for the default`), false
+	return sources(f, `use "none" where every caller may be given every result, or leave it out for the default`, nil), false
 }
 
 // money reads what numbers mean.

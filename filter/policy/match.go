@@ -161,7 +161,7 @@ const (
 
 func badMethod(method string) string {
 	switch {
-	case !token(method):
+	case !token(method), strings.ContainsFunc(method, func(c rune) bool { return (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' }):
 		return "is not a method (RFC 9110 section 9.1); use " + wantMethod
 	case method != upper(method):
 		return "is not in capitals; use " + quoted(upper(method))

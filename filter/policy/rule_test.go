@@ -153,6 +153,7 @@ func TestMistakesInARuleAreNamed(t *testing.T) {
 		one(`"args": {"pointer": "/a~"}`, `args/pointer: "/a~" is not a JSON pointer (RFC 6901); write ~0 for a tilde and ~1 for a slash in a name`),
 		one(`"run": []`, `run: [] names no source; leave it out for the default`),
 		one(`"run": [{"header": ":path"}]`, `run/0/header: ":path" is not the name of a header (RFC 9110 section 5.1); use `+header),
+		one(`"run": [{"header": "Content-Type"}]`, `run/0/header: "Content-Type" has a meaning of its own, and the run's header is not passed on to the tool; use a header that names the run and nothing else, such as "x-idem-run"`),
 		one(`"run": [{"cookie": "a b"}]`, `run/0/cookie: "a b" is not the name of a cookie (RFC 6265 section 4.1.1); use a name without spaces and separators`),
 		one(`"scope": "all"`, `scope: "all" is no scope; use a list of sources, such as [{"header": "authorization"}], or "none"`),
 		one(`"scope": []`, `scope: [] names no source; use "none" where every caller may be given every result, or leave it out for the default`),
@@ -239,6 +240,7 @@ func TestMistakesInAMatchAreNamed(t *testing.T) {
 	}
 	checkRefusals(t, []refusal{
 		one(`{}`, `: {} does not name what is guarded; give path, path_prefix, host or tools`),
+		one(`{"path": "/a", "methods": ["*"]}`, `/methods/0: "*" is not a method (RFC 9110 section 9.1); use a method in capitals, such as "POST"`),
 		one(`{"methods": ["PUT"]}`, `: {…} does not name what is guarded; give path, path_prefix, host or tools`),
 		one(`"/a"`, `: "/a" is a text; use an object`),
 		one(`{"path": "a"}`, `/path: "a" does not begin with a slash; use "/a"`),

@@ -1,0 +1,114 @@
+package exchange
+
+import (
+	"testing"
+	"time"
+
+	"idem/ledgerd/wire"
+)
+
+func TestBodiesAreKeptOnlyAsLongAsTheyMayBeSent(t *testing.T) {
+	for name, end := range map[string]func(b *bench){
+		"executed": func(b *bench) {
+			c := b.execute("a")
+			if c.call.Request.Body != nil || b.worker.loaded != 0 {
+				b.Errorf("the body is kept while the tool works")
+			}
+			b.tool().reply(byTool(200, "1"))
+			b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+		},
+		"replayed": func(b *bench) {
+			b.arrive("a")
+			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerReplay, Result: &wire.Result{Status: 200}})
+		},
+		"waited": func(b *bench) {
+			b.arrive("a")
+			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: "elsewhere"})
+			if b.worker.loaded == 0 {
+				b.Error("who waits may have to execute yet, and has let go of its body")
+			}
+			b.ledger(wire.OpAwait).answer(wire.Answer{Kind: wire.AnswerResult, Result: &wire.Result{Status: 200}})
+		},
+		"lost": func(b *bench) {
+			b.arrive("a")
+			b.ledger(wire.OpReserve).reply(HTTPReply{})
+		},
+		"left while it waited": func(b *bench) {
+			c := b.arrive("a")
+			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: "elsewhere"})
+			c.call.Leave()
+		},
+		"left before the grant": func(b *bench) {
+			c := b.arrive("a")
+			c.call.Leave()
+			if b.worker.loaded == 0 {
+				b.Error("a call that may still be granted has let go of its body")
+			}
+			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+			if got := string(b.tool().Body); got != `{"amount":"$12.00"}` {
+				b.Errorf("the tool got %q", got)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			end(b)
+			if b.worker.loaded != 0 {
+				t.Errorf("%d bytes are still counted as kept", b.worker.loaded)
+			}
+		})
+	}
+}
+
+func TestWorkerTakesNoMoreBodiesThanItMayKeep(t *testing.T) {
+	b := newBench(t)
+	b.worker.loaded = maxLoaded - perCall - 100
+	if !b.worker.Room(100) || b.worker.Room(101) {
+		t.Error("the bound is not where it is said to be")
+	}
+	r := b.worker.Full()
+	if r.Status != 429 || r.Code != "overloaded" || header(r.Headers, "retry-after") == "" || b.host.counters["calls.refused"] != 1 {
+		t.Errorf("refused with %+v, counted %v", r, b.host.counters)
+	}
+}
+
+func TestCallerHearsOfAStuckLedgerWithinItsTimeout(t *testing.T) {
+	b := newBench(t)
+	b.arrive("first") // whose batch is stuck
+	c := b.arrive("a")
+	b.pass(5 * time.Second)
+	b.told(c, 503, "unavailable", "ledger_unavailable")
+}
+
+func TestReserveThatIsAlwaysTooLateIsGivenUpAsUnavailable(t *testing.T) {
+	b := newBench(t)
+	c := b.arrive("a")
+	for range maxLate {
+		b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerRefused, Code: wire.CodeLate})
+		b.waits(c)
+	}
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerRefused, Code: wire.CodeLate})
+	b.told(c, 503, "unavailable", "ledger_unavailable")
+}
+
+func TestGrantOfAnotherAttemptIsNotExecuted(t *testing.T) {
+	b := newBench(t)
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: "another", LeaseMS: 15000})
+	if b.toolCalls() != 0 {
+		t.Error("the tool was called")
+	}
+	b.told(c, 503, "unavailable", "ledger_unavailable")
+}
+
+func TestLedgersClockIsItsLastWord(t *testing.T) {
+	b := newBench(t)
+	b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerDenied, Now: 1_000_000_000})
+	b.arrive("b")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerDenied, Now: 2_000_000})
+	b.arrive("c")
+	if got, want := b.ledger(wire.OpReserve).ops(t)[0].NotAfter, int64(2_000_000+5_000); got != want {
+		t.Errorf("not_after is %d, want %d: a clock that was once far ahead must not leave it without effect", got, want)
+	}
+}
