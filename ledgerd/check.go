@@ -49,7 +49,7 @@ or an Envoy configuration with the filter in it; - is standard input.
 				return err
 			}
 			if len(flat) > 0 {
-				fmt.Fprintf(out, "\nNote: in a body without /args no run is found but in the header (rules: %s). A run field there counts as part of the call, and without a run a repetition replays and is never held. Say where it is, such as \"run\": [{\"header\": \"x-idem-run\"}, {\"pointer\": \"/runId\"}].\n", printable(strings.Join(flat, ", ")))
+				fmt.Fprintf(out, "\nWarning: in a body without /args no run is found but in the header (rules: %s). A run field there counts as part of the call, and without a run a repetition replays and is never held. Say where it is, such as \"run\": [{\"header\": \"x-idem-run\"}, {\"pointer\": \"/runId\"}].\n", printable(strings.Join(flat, ", ")))
 			}
 			if len(config.unset) > 0 {
 				fmt.Fprintf(out, "\nNot set here, but needed in Envoy's environment (host_env_keys): %s\n", strings.Join(config.unset, ", "))

@@ -137,7 +137,7 @@ func TestTheFingerprintKeyStandsForTheOneThatTheRulesName(t *testing.T) {
 func TestCheckSaysWhereTheRunIsRead(t *testing.T) {
 	const head = `{"ledger":{"cluster":"l"},"execute":{"cluster":"e"},"calls":[`
 	byDefault := file(t, "default.json", head+`{"name":"flat","match":{"path_prefix":"/tools/"}}]}`)
-	command(t, "check", byDefault).wants(t, 0, "RUN", "header x-idem-run, else /runId or /run_id beside /args", "rules: flat", `{"pointer": "/runId"}`)
+	command(t, "check", byDefault).wants(t, 0, "RUN", "header x-idem-run, else /runId or /run_id beside /args", "Warning: in a body without /args", "rules: flat", `{"pointer": "/runId"}`)
 	said := file(t, "said.json", head+`{"name":"told","match":{"path_prefix":"/tools/"},"run":[{"header":"X-Job"},{"pointer":"/job"},{"metadata":["a","b"]}]},
 		{"name":"agent","match":{"path":"/mcp","tools":["*"]},"protocol":"mcp"}]}`)
 	got := command(t, "check", said)
