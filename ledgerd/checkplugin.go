@@ -62,7 +62,8 @@ func pluginDocument(text []byte) ([]byte, error) {
 	_, isBootstrap := top["static_resources"]
 	_, isDump := top["configs"]
 	if !isBootstrap && !isDump {
-		if json.Valid(text) {
+		// What begins like JSON is JSON to the filter, which takes no trailing comma and no bare name, as YAML does.
+		if json.Valid(text) || bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 			return text, nil
 		}
 		return json.Marshal(doc)
@@ -112,7 +113,7 @@ func configurationText(value any) ([]byte, bool) {
 	return nil, false
 }
 
-func sortedKeys(m map[string]any) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	var keys []string
 	for k := range m {
 		keys = append(keys, k)

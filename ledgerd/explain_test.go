@@ -83,6 +83,8 @@ func TestCheckSaysWhatIsGuardedOrWhatIsWrong(t *testing.T) {
 	command(t, key, "T=x", "check", file(t, "plugin.json", plugin)).wants(t, 0, "refunds")
 	command(t, "check", file(t, "plugin.json", `{"ledger":{"cluster":"l"},"execute":{"cluster":"e"}}`)).wants(t, 1, "/calls")
 	commandWith(t, `{"ledger":`, "check", "-").wants(t, 1, "JSON")
+	commandWith(t, `{"ledger":{"cluster":"l"},"execute":{"cluster":"e"},"calls":[{"match":{"path":"/a"}}],}`, "check", "-").wants(t, 1, "JSON")
+	commandWith(t, `{ledger: {cluster: l}, execute: {cluster: e}, calls: [{match: {path: /a}}]}`, "check", "-").wants(t, 1, "JSON")
 	command(t, "check", "/nowhere").wants(t, 2, "/nowhere")
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"idem/canon"
@@ -188,6 +189,11 @@ func (o *serveOptions) validate() error {
 			wrong = append(wrong, fmt.Errorf("--redact goes with --keep redacted, not with --keep %s", o.keep))
 		}
 	case ledger.KeepRedacted:
+		for _, p := range o.redact {
+			if p == "" || !jsontext.Pointer(p).IsValid() {
+				wrong = append(wrong, fmt.Errorf("--redact %q: want an RFC 6901 pointer, from the args, such as /card/number", p))
+			}
+		}
 	default:
 		wrong = append(wrong, fmt.Errorf("--keep %q: want full, redacted or none", o.keep))
 	}
@@ -204,6 +210,9 @@ func (o *serveOptions) validate() error {
 
 // listen opens a listener. One that is not loopback needs something that says who may come in.
 func listen(setting, address string, guarded bool, needs string) (net.Listener, error) {
+	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+		return nil, usageError{fmt.Errorf("--%s %s: %w (want an address and a port, such as 127.0.0.1:7411)", setting, address, err)}
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("--%s %s: %w (choose another address by --%s)", setting, address, err, setting)

@@ -44,7 +44,7 @@ func loadSettings(c *cobra.Command, environ []string) error {
 		return err
 	}
 	levels := map[string]level{}
-	var wrong []error
+	wrong := unknownNames(env, settingNames(c.Root()))
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		name := settingOf(f)
 		if name == "" {
@@ -73,6 +73,23 @@ func loadSettings(c *cobra.Command, environ []string) error {
 		}
 	})
 	return errors.Join(wrong...)
+}
+
+// unknownNames names the variables that look like settings and are none: one that is misspelt would leave its setting
+// at the default without a word. Kubernetes puts the addresses of services into the environment; those of a service
+// that is named ledgerd look alike.
+func unknownNames(env map[string]string, known []string) (wrong []error) {
+	names := []string{envName("config")}
+	for _, setting := range known {
+		names = append(names, envName(setting))
+	}
+	for _, name := range sortedKeys(env) {
+		address := strings.Contains(name, "_SERVICE_") || strings.Contains(name, "_PORT_") || strings.HasSuffix(name, "_PORT")
+		if !address && !slices.Contains(names, name) {
+			wrong = append(wrong, fmt.Errorf("%s is in the environment, but there is no such setting; there are %s", name, strings.Join(names, ", ")))
+		}
+	}
+	return wrong
 }
 
 // envName gives the environment's name of a setting: data-dir is LEDGERD_DATA_DIR.

@@ -41,6 +41,8 @@ func TestASettingsFileIsTakenWholeOrRefused(t *testing.T) {
 		})
 	}
 	command(t, "holds", "list", "--config", "/nowhere.yaml").wants(t, 2, "/nowhere.yaml")
+	command(t, "LEDGERD_LISTN=x", "holds", "list").wants(t, 2, "LEDGERD_LISTN", "no such setting", "LEDGERD_LISTEN")
+	command(t, "LEDGERD_SERVICE_HOST=10.0.0.1", "LEDGERD_PORT=tcp://10.0.0.1:7411", "LEDGERD_ADMIN_PORT_7413_TCP=x", "version").wants(t, 0)
 	command(t, "LEDGERD_TIMEOUT=soon", "holds", "list").wants(t, 2, "LEDGERD_TIMEOUT", "soon")
 }
 
@@ -49,7 +51,7 @@ func TestASecretAndItsFileAreOneSetting(t *testing.T) {
 	serve := []string{"serve", "--listen", "nonsense"} // it gets past its settings, and no further
 	command(t, append(serve, "--token", "x", "--token-file", secret)...).wants(t, 2, "both token and token-file")
 	command(t, append([]string{"LEDGERD_TOKEN=x", "LEDGERD_TOKEN_FILE=" + secret}, serve...)...).wants(t, 2, "both token")
-	command(t, append([]string{"LEDGERD_TOKEN_FILE=/nowhere"}, append(serve, "--token", "x")...)...).wants(t, 1, "--listen nonsense")
+	command(t, append([]string{"LEDGERD_TOKEN_FILE=/nowhere"}, append(serve, "--token", "x")...)...).wants(t, 2, "--listen nonsense")
 	command(t, append(serve, "--token-file", "/nowhere")...).wants(t, 2, "token-file", "/nowhere")
 	command(t, append(serve, "--token-file", file(t, "empty", "\n"))...).wants(t, 2, "is empty")
 	got := command(t, append(serve, "--token-file", file(t, "bad", "a b c s3cret"))...)
@@ -65,7 +67,7 @@ func TestWrongCommandLinesExitWith2(t *testing.T) {
 		{"serve", "--store", "mysql://u:s3cret@h/db"}, {"serve", "--store", "postgres://u:s3cret@h/db?schema=9"}, {"serve", "--listen", "0.0.0.0:0"},
 		{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"}, {"serve", "--client-ca", "x"},
 		{"serve", "--allow-host", "http://x"}, {"serve", "--keep", "some"}, {"serve", "--rules", "/nowhere"},
-		{"serve", "--redact", "/card"}, {"serve", "--max-batch-bytes", "0"}, {"serve", "--drain-timeout", "0s"},
+		{"serve", "--redact", "/card"}, {"serve", "--keep", "redacted", "--redact", "card"}, {"serve", "--admin-listen", "127.0.0.1:99999"}, {"serve", "--max-batch-bytes", "0"}, {"serve", "--drain-timeout", "0s"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			if args[0] == "serve" {

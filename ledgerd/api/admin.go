@@ -119,6 +119,9 @@ func read(r *http.Request, v any) error {
 }
 
 func meaningOf(err *json.SemanticError) string {
+	if err.JSONPointer == "" {
+		return "the body is not an object with the members that this request takes"
+	}
 	if errors.Is(err, json.ErrUnknownName) {
 		return "there is no such member: " + string(err.JSONPointer)
 	}

@@ -147,14 +147,15 @@ func TestABadResolutionIsRefusedByTheMemberThatIsWrong(t *testing.T) {
 	f := start(t, nil)
 	attempt := f.doubt("1")
 	for body, pointer := range map[string]string{
-		`{}`:                                         "/as",
-		`{"as":"maybe"}`:                             "/as",
-		`{"as":"released","result":{}}`:              "/result",
-		`{"as":"committed","resutl":{}}`:             "/resutl",
-		`{"as":"committed","result":7}`:              "/result",
-		`{"as":1}`:                                   "/as",
-		`{"as":"committed","as":"x"}`:                "/as",
-		`{"as":"committed","result":{"status":500}}`: "/result/status",
+		`{}`:                             "/as",
+		`{"as":"maybe"}`:                 "/as",
+		`{"as":"released","result":{}}`:  "/result",
+		`{"as":"committed","resutl":{}}`: "/resutl",
+		`{"as":"committed","result":7}`:  "/result",
+		`[]`:                             "",
+		`{"as":1}`:                       "/as",
+		`{"as":"committed","as":"x"}`:    "/as",
+		`{"as":"committed","result":{"status":500}}`:                       "/result/status",
 		`{"as":"committed","result":{"body":"x","json":1}}`:                "/result",
 		`{"as":"committed","result":{"body_base64":"!"}}`:                  "/result/body_base64",
 		`{"as":"committed","result":{"headers":{"x-idem-outcome":"x"}}}`:   "/result/headers",
