@@ -34,23 +34,35 @@ func (r *reading) currencyOf(i int32) (of currency) {
 	return of
 }
 
-// readMoney finds the money in a value. around is the currency of the object that an array stands in. root is set for
-// the args and for what stands beside them, which are no amounts themselves. kept says that some text in an array looked like money and was not read,
-// so that the currency around it must stay.
-func (r *reading) readMoney(i int32, around currency, root bool) (kept bool) {
+// codeOf gives the code of a currency that was taken in.
+func codeOf(v *value) string {
+	code, _ := money.FoldCode(v.text)
+	return code
+}
+
+// around is what an array's texts have around them.
+type around struct {
+	currency
+	field bool // the array's field is one of money
+}
+
+// readMoney finds the money in a value. root is set for the args and for what stands beside them, which are no amounts
+// themselves. kept says that some text in an array looked like money and was not read, so that the currency around it
+// must stay.
+func (r *reading) readMoney(i int32, in around, root bool) (kept bool) {
 	switch v := &r.values[i]; v.kind {
 	case '"':
-		if !around.blocked && !root {
-			r.readText(v, around.code, false, false)
+		if !in.blocked && !root && !v.verbatim {
+			r.readText(v, money.Field{Beside: in.code, Money: in.field})
 		}
 		return v.reason > money.Read
 	case '[':
 		for c := i + 1; c < v.next; c = r.values[c].next {
 			switch r.values[c].kind {
 			case '{':
-				r.readMoney(c, currency{}, false)
+				r.readMoney(c, around{}, false)
 			case '[', '"':
-				kept = r.readMoney(c, around, false) || kept
+				kept = r.readMoney(c, in, false) || kept
 			}
 		}
 		return kept
@@ -71,8 +83,7 @@ func (r *reading) readMembers(i int32, root bool) {
 			continue
 		}
 		members++
-		switch m.known {
-		case amountName, minorName, centsName:
+		if m.known.isAmount() {
 			amounts++
 		}
 		if m.kind != '{' && m.kind != '[' && m.known != currencyName {
@@ -87,19 +98,19 @@ func (r *reading) readMembers(i int32, root bool) {
 		}
 		switch m.kind {
 		case '{':
-			r.readMoney(c, currency{}, false)
+			r.readMoney(c, around{}, false)
 		case '[':
-			kept = r.readMoney(c, of, false) || kept
+			kept = r.readMoney(c, around{of, m.known.isMoney() || m.rule > 0}, false) || kept
 		case '"', '0':
 			if m.known == currencyName {
 				continue
 			}
-			bare, minor := r.bare(m, of, scalars)
-			if bare && amounts > 1 && (m.known == amountName || m.known == minorName || m.known == centsName) {
-				m.reason, kept = money.Ambiguous, true // two readings of one amount
+			field := r.fieldOf(m, of, scalars)
+			if field.Bare && amounts > 1 && m.known.isAmount() {
+				m.reason, kept = money.TwoReadings, true
 				continue
 			}
-			if r.readMember(m, of, bare, minor) && of.code != "" && r.amounts[m.money-1].Currency == of.code {
+			if r.readMember(m, of, field) && of.code != "" && r.amounts[m.money-1].Currency == of.code {
 				read = c
 			}
 			kept = kept || m.reason > money.Read
@@ -108,64 +119,68 @@ func (r *reading) readMembers(i int32, root bool) {
 	if read == 0 || kept {
 		return
 	}
-	r.values[of.at].gone = taken
+	r.values[of.at].gone, r.values[i].took = taken, of.at
 	if m := &r.values[read]; members == 2 && !root {
-		switch m.known {
-		case amountName, minorName, centsName, valueName: // {value, currency} is the amount itself
+		if m.known.isAmount() || m.known == valueName { // {value, currency} is the amount itself
 			r.values[i].money, m.money, m.gone = m.money, 0, taken
 		}
 	}
 }
 
-// bare says whether digits alone in a member are money, and of minor units. scalars counts the members of its object
-// that are neither objects nor arrays nor the currency.
-func (r *reading) bare(m *value, of currency, scalars int) (bare, minor bool) {
+// fieldOf says what the name of a member, and the currency beside it, make of its text. scalars counts the members of
+// its object that are neither objects nor arrays nor the currency.
+func (r *reading) fieldOf(m *value, of currency, scalars int) money.Field {
 	if m.rule > 0 {
-		return true, r.rule.money[m.rule-1].minor
+		ruled := &r.rule.money[m.rule-1]
+		code := of.code
+		if code == "" {
+			code = ruled.currency
+		}
+		return money.Field{Beside: code, Money: true, Bare: code != "", Minor: ruled.minor}
 	}
-	if of.code == "" {
-		return false, false
-	}
+	field := money.Field{Beside: of.code}
 	switch m.known {
 	case amountName, moneyName:
-		return money.NameAmount.Bare(of.code)
+		field.Money = true
+		field.Bare, _ = money.NameAmount.Bare(of.code)
 	case minorName:
-		return money.NameMinor.Bare(of.code)
+		field.Money, field.Minor = true, true
+		field.Bare, _ = money.NameMinor.Bare(of.code)
 	case centsName:
-		return money.NameCents.Bare(of.code)
+		field.Money, field.Minor = true, true
+		field.Bare, _ = money.NameCents.Bare(of.code)
+	case inMinorName:
+		field.Money, field.Minor = true, true
 	case valueName:
 		if scalars == 1 {
-			return money.NameValue.Bare(of.code)
+			field.Bare, _ = money.NameValue.Bare(of.code)
+			field.Money = field.Bare
 		}
 	}
-	return false, false
+	return field
 }
 
 // readMember reads a string or a number as money. It says whether it is.
-func (r *reading) readMember(m *value, of currency, bare, minor bool) bool {
-	code := of.code
-	if m.rule > 0 {
-		if ruled := r.rule.money[m.rule-1].currency; ruled != "" {
-			if of.blocked || code != "" && code != ruled {
-				m.reason = money.Contradicts
-				return false
-			}
-			code = ruled
-		}
-		bare = code != ""
-	}
-	if of.blocked {
+func (r *reading) readMember(m *value, of currency, field money.Field) bool {
+	if m.rule > 0 && r.rule.money[m.rule-1].currency != "" &&
+		(of.blocked || of.code != "" && of.code != r.rule.money[m.rule-1].currency) {
+		m.reason = money.Contradicts
 		return false
 	}
-	if m.kind == '"' {
-		r.readText(m, code, bare, minor)
-	} else if bare {
-		if amount, ok := money.FromNumber(m.text, code, minor); ok {
+	switch {
+	case of.blocked || m.verbatim:
+		return false
+	case m.kind == '"':
+		r.readText(m, field)
+	case field.Bare:
+		if amount, ok := money.FromNumber(m.text, field.Beside, field.Minor); ok {
 			r.keep(m, amount)
+		} else {
+			m.reason = money.OutOfScale
 		}
 	}
 	if m.money == 0 {
-		if m.reason == money.NotMoney && !bare && m.known == centsName && code != "" {
+		if m.reason == money.NotMoney && !field.Bare && m.known == centsName && field.Beside != "" {
 			m.reason = money.Contradicts // cents of a currency that has none
 		}
 		return false
@@ -175,11 +190,12 @@ func (r *reading) readMember(m *value, of currency, bare, minor bool) bool {
 }
 
 // readText reads a string as money.
-func (r *reading) readText(v *value, beside string, bare, minor bool) {
-	amount, reason := money.ParseText(v.text, beside, bare, minor, r.rule.symbols)
+func (r *reading) readText(v *value, field money.Field) {
+	amount, reason := money.ParseText(v.text, field, r.rule.symbols)
 	v.reason = reason
 	if reason == money.Read {
 		r.keep(v, amount)
+		v.elastic = !field.Money
 	}
 }
 

@@ -19,6 +19,7 @@ type Difference struct {
 func Compare(a, b Action) []Difference {
 	const deepest = MaxDepth + 8 // the canonical form is a little deeper than the body
 	var c comparison
+	c.a.ours, c.b.ours = true, true
 	if c.a.readJSON(a.Canonical, deepest) != nil || c.b.readJSON(b.Canonical, deepest) != nil {
 		return nil
 	}
@@ -168,7 +169,7 @@ func changedPointers(a, b Action) (pointers []string) {
 	for _, action := range []*Action{&a, &b} {
 		for n := range action.Changes {
 			switch change := &action.Changes[n]; change.Rule {
-			case ruleKeyOrder, ruleForm, ruleEndpoint, ruleIdentity, ruleMore, ruleVolatileKept, ruleMoneyRaw:
+			case ruleKeyOrder, ruleForm, ruleEndpoint, ruleIdentity, ruleMore, ruleVolatileKept, ruleMoneyRaw, ruleEmailRaw:
 			default:
 				pointers = append(pointers, action.canonicalPointer(change.Pointer))
 			}

@@ -44,7 +44,8 @@
 //     null is not absent.
 //   - Numbers are exact decimals of any length: 1, 1.0 and 1e0 are one, 9007199254740993 and 9007199254740992 are two.
 //     They are laid out as ECMAScript lays out numbers (RFC 8785, section 3.2.2.3), with every digit kept. Zero has no
-//     sign. A number is never a text of its digits.
+//     sign. A number is never a text of its digits. What would have an exponent beyond MaxExponent has its point moved
+//     instead (10e+400), so that it can be read again.
 //   - Strings are kept to the letter: case, white space and Unicode form count. Only escapes do not.
 //
 // A form (application/x-www-form-urlencoded, by the URL Standard) becomes an object of strings, a repeated name an array
@@ -52,7 +53,8 @@
 //
 // An MCP body is one JSON-RPC tools/call message: params.name is the tool, params.arguments the args, none are {}. The
 // message's id and params._meta do not count. The other params do: inputResponses and requestState make a continuation
-// another call than the one that it continues. A batch is refused.
+// another call than the one that it continues, and count whole: nothing in them is volatile, and requestState is never an
+// address nor money. A batch is refused.
 //
 // Under JSON, application/json and every +json are read; a call with neither body nor media type has no args. A charset
 // other than UTF-8, a content coding and any other media type are unsupported_media_type.
@@ -99,7 +101,9 @@
 //   - where the rule keeps its name.
 //
 // A rule may add names, which are then dropped anywhere, in the query too. Where a rule lists identity, the args are an
-// object of those pointers and their values; volatile fields that it lists count, and nothing beside the args does.
+// object of those pointers and their values; volatile fields that it lists count, and nothing beside the args does. A
+// currency that it lists counts by its code, also where an amount that is not listed has taken it in; beside an amount of
+// it that is listed too, it says nothing more.
 //
 // Names that merely look alike count: id, order_id, reference, created_at, thread_id, session_id.
 //
@@ -110,14 +114,33 @@
 // and dots stay. An address here is a local part without quotes and a domain of two labels at least, the last of which
 // begins with a letter, within the lengths of RFC 5321: lodash@4.17.21 is none. Names of members are never addresses.
 //
+// # What is meant to the letter
+//
+// An address and an amount have one form because people write them as they like. Some texts only look like that, and
+// these stay as they are written:
+//
+//   - The text of a field whose name ends in the word password, passwd, pwd, passphrase, passcode, pin, otp, secret, token,
+//     key, credential or signature, or in pattern, regex, regexp or replacement (where $1 and 12$ are no money), singular or
+//     plural, in any key style; and what is in such a field, but for money fields and customers, which say themselves what
+//     they are, and for fields that the rule says are money.
+//   - Texts of one call that mean the same and are written differently, wherever they stand: replacing "$12.00" by "$12" is
+//     not replacing "$12" by "$12.00", and so it is with old_email and new_email. Texts in money fields are amounts all the
+//     same, and the customer's address is the customer's. What does not count has no say in this. A currency beside them
+//     stays then, too.
+//   - In a field that no name calls money, without a currency beside it, all spellings of money but the plain ones.
+//
 // # Money
 //
 // An amount becomes {"amount_minor":1200,"currency":"USD"}, which takes in the currency beside it. Package money says
 // which texts and names are money. In an object
 //
-//   - a text that is money is money in any field; a bare number or numeric text is money in a money field beside a
+//   - a text that is money is money in any field, in a plain spelling; in a money field and beside a currency in any
+//     spelling; a bare number or numeric text is money in a money field beside a
 //     currency, in major units; amount_minor and amount_cents are the field amount in minor units. The rule's money
 //     fields are what the rule says, beside a currency or not;
+//   - in a field that counts minor units (amount_minor, price_cents, a rule's) a text that names a major one ("1200 USD",
+//     "$12") may be meant either way, and stays as it is written. Digits alone and "1200 cents" are read;
+//   - a number whose digits are more than 68 places from its decimal point (1e400) is none;
 //   - value is a money field only in an object of a value and a currency: nothing else in it is a plain value;
 //   - an object that is nothing but amount (or value) and currency is that amount itself: {"price":{"value":"5.00",
 //     "currency":"EUR"}} is {"price":"5.00 EUR"}. The args themselves are not;

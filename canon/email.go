@@ -80,6 +80,44 @@ func appendEmail(dst []byte, text string, at int) (out []byte, ok bool) {
 	return appendLower(dst, domain), true
 }
 
+// findAddresses marks the texts that are one e-mail address, and those that are meant to the letter, which are none: what
+// is in a field of such a name, but for money fields and customers in it, which say themselves what they are.
+func (r *reading) findAddresses() {
+	for i := range r.values {
+		v := &r.values[i]
+		if v.rule == 0 && int32(i) != r.args && (v.known == verbatimName ||
+			v.parent >= 0 && r.values[v.parent].verbatim && !v.known.isMoney() && !v.known.isCustomer()) {
+			v.verbatim = true
+		}
+		if v.kind != '"' || v.verbatim {
+			continue
+		}
+		at := emailAt(v.text)
+		if at < 0 {
+			continue
+		}
+		start := len(r.arena)
+		arena, ok := appendEmail(r.arena, v.text, at)
+		if !ok {
+			continue
+		}
+		address := v.text
+		if string(arena[start:]) != address {
+			r.arena, address = arena, aliasing(arena[start:])
+		}
+		r.addresses = append(r.addresses, address)
+		v.address = int32(len(r.addresses))
+	}
+}
+
+// textOf gives a string as it counts: an e-mail address in its one form, any other as it is.
+func (r *reading) textOf(v *value) string {
+	if v.address > 0 {
+		return r.addresses[v.address-1]
+	}
+	return v.text
+}
+
 func appendLower(dst []byte, text string) []byte {
 	for i := range len(text) {
 		c := text[i]

@@ -27,6 +27,7 @@ const (
 	ruleMoneyRaw     = "money_raw"     // looks like an amount, and stays as it is written
 	ruleCurrency     = "currency"      // taken in by the amount beside it
 	ruleEmail        = "email"         // an address in its one form
+	ruleEmailRaw     = "email_raw"     // is an address, and stays as it is written
 	ruleNumber       = "number"        // a number in its one form
 	ruleEscape       = "escape"        // a string without the escapes that it does not need
 	ruleKeyOrder     = "key_order"     // names sorted
@@ -116,7 +117,13 @@ func (x *explanation) walk(i int32, at place) {
 			return
 		}
 	case v.reason > money.Read:
-		x.add(ruleMoneyRaw, x.written(v), x.written(v), x.whyRaw(v))
+		rule := ruleMoneyRaw
+		if v.kind == '"' && emailAt(v.text) >= 0 {
+			rule = ruleEmailRaw
+		}
+		x.add(rule, x.written(v), x.written(v), x.whyRaw(v))
+	case v.kind == '"' && v.verbatim:
+		x.verbatim(v)
 	}
 	switch v.kind {
 	case '{':
@@ -177,7 +184,12 @@ func (x *explanation) member(parent, c int32, at place) {
 		x.add(ruleVolatile, from, "", why)
 		return
 	case taken:
-		if m.known == currencyName {
+		switch {
+		case m.known != currencyName:
+		case x.isListed(c) && !x.isCovered(c):
+			x.add(ruleCurrency, from, quoted(codeOf(m)), "the rule's identity lists it and no amount beside it, so it counts by "+
+				"itself, in upper case")
+		default:
 			x.add(ruleCurrency, from, "", "the amount beside it has taken it in")
 		}
 		return
@@ -199,6 +211,9 @@ func (x *explanation) member(parent, c int32, at place) {
 			x.add(ruleVolatileKept, from, from, why)
 		}
 	}
+	if x.continues(c) {
+		at = inAnswer
+	}
 	x.walk(c, at.into(m.known))
 }
 
@@ -217,7 +232,11 @@ func (x *explanation) isRun(c int32) bool {
 
 // whyKept says why a field with a volatile name counts all the same; empty where the name is none.
 func (x *explanation) whyKept(m *value, parent int32, at place) string {
-	if _, ruled := x.rule.ruled(m.name); ruled {
+	_, ruled := x.rule.ruled(m.name)
+	if at == inAnswer && (ruled || m.known != unknown && m.known <= lastVolatile) {
+		return "what makes a call the continuation of another counts whole"
+	}
+	if ruled {
 		return "the rule keeps this name, or nothing would be left of the object"
 	}
 	switch {
@@ -246,30 +265,26 @@ func (x *explanation) money(v *value) {
 }
 
 func (x *explanation) whyRaw(v *value) string {
-	if v.reason == money.Ambiguous && (v.known == amountName || v.known == minorName || v.known == centsName) &&
-		x.amountsBeside(v.parent) > 1 {
-		return "the object has two readings of one amount, so neither is believed"
-	}
 	if v.reason == money.Contradicts && v.known == centsName {
 		return "cents are of currencies with two decimals, and the one beside it has others"
 	}
 	return v.reason.Why()
 }
 
-// amountsBeside counts the members of an object that are the field amount.
-func (x *explanation) amountsBeside(i int32) (n int) {
-	for c := i + 1; i >= 0 && c < x.values[i].next; c = x.values[c].next {
-		switch x.values[c].known {
-		case amountName, minorName, centsName:
-			n++
+// verbatim says of a text that is meant to the letter what else would have been made of it.
+func (x *explanation) verbatim(v *value) {
+	rule := ruleEmailRaw
+	if emailAt(v.text) < 0 {
+		if _, reason := money.ParseText(v.text, money.Field{}, x.rule.symbols); reason != money.Read {
+			return
 		}
+		rule = ruleMoneyRaw
 	}
-	return n
+	x.add(rule, x.written(v), x.written(v), money.Verbatim.Why())
 }
 
 func (x *explanation) text(v *value) {
-	plain := string(appendString(nil, v.text))
-	counted := string(x.appendText(nil, v.text))
+	plain, counted := quoted(v.text), quoted(x.textOf(v))
 	switch {
 	case counted != plain:
 		x.add(ruleEmail, x.written(v), counted, "an e-mail address is in lower case, its domain as IDNA writes it in ASCII")

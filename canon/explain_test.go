@@ -56,6 +56,33 @@ func TestExplainTellsEveryChangeWithItsReason(t *testing.T) {
 /x/amount_minor money_raw: 100 -> 100
 /y money_raw: "12 kr" -> "12 kr"
 `},
+		{name: "texts that stay as they are written", body: `{"old":"$12.00","new":"12 USD","currency":"USD","password":"A@b.io","pin":"$1","b":"A@b.io","a":"a@b.io","x":{"x":"($1)"}}`, want: `
+/old money_raw: "$12.00" -> "$12.00"
+/new money_raw: "12 USD" -> "12 USD"
+/password email_raw: "A@b.io" -> "A@b.io"
+/pin money_raw: "$1" -> "$1"
+/b email_raw: "A@b.io" -> "A@b.io"
+/a email_raw: "a@b.io" -> "a@b.io"
+/x/x money_raw: "($1)" -> "($1)"
+ key_order: old, new, currency, password, pin, b, a, x -> a, b, currency, new, old, password, pin, x
+`},
+		{name: "amounts that stay as they are written", body: `{"amount_cents":"$12","fee":1e99,"currency":"USD"}`, want: `
+/amount_cents money_raw: "$12" -> "$12"
+/fee money_raw: 1e99 -> 1e99
+/fee number: 1e99 -> 1e+99
+ key_order: amount_cents, fee, currency -> amount_cents, currency, fee
+`},
+		{name: "a currency that is listed", settings: canon.Settings{Identity: []string{"/sku", "/currency"}}, body: `{"sku":1,"amount":5,"currency":"usd"}`, want: `
+ identity: {"sku":1,"amount":5,"currency":"usd"} -> {"/currency":"USD","/sku":1}
+/amount money: 5 -> {"amount_minor":500,"currency":"USD"}
+/currency currency: "usd" -> "USD"
+ key_order: sku, amount -> amount, sku
+`},
+		{name: "a currency that is listed with its amount", settings: canon.Settings{Identity: []string{"/amount", "/currency"}}, body: `{"amount":5,"currency":"usd"}`, want: `
+ identity: {"amount":5,"currency":"usd"} -> {"/amount":{"amount_minor":500,"currency":"USD"}}
+/amount money: 5 -> {"amount_minor":500,"currency":"USD"}
+/currency currency: "usd" -> 
+`},
 		{name: "a minor-unit field, an object that is an amount", body: `{"amount_cents":1200,"currency":"USD","fee":{"value":"1","currency":"EUR"}}`, want: `
 /amount_cents money: 1200 -> {"amount_minor":1200,"currency":"USD"}
 /currency currency: "USD" -> 
@@ -78,6 +105,13 @@ func TestExplainTellsEveryChangeWithItsReason(t *testing.T) {
 /params/arguments/request_id volatile_kept: 1 -> 1
 /params/arguments/trace_id volatile: 2 -> 
 /params/_meta mcp: {"x":1} -> 
+`},
+		{name: "a continuation", settings: canon.Settings{Protocol: canon.MCP}, body: mcp("7", `{"name":"f","inputResponses":{"trace_id":1,"c":{"run_id":2}},"requestState":"A@b.io"}`), want: `
+/id mcp: 7 -> 
+/params/inputResponses/trace_id volatile_kept: 1 -> 1
+/params/inputResponses/c/run_id volatile_kept: 2 -> 2
+/params/inputResponses key_order: trace_id, c -> c, trace_id
+/params/requestState email_raw: "A@b.io" -> "A@b.io"
 `},
 		{name: "a form", settings: canon.Settings{Protocol: canon.Form}, body: `to=A%40b.io&request_id=1`, want: `
  form: to=A%40b.io&request_id=1 -> {"request_id":"1","to":"A@b.io"}

@@ -28,6 +28,8 @@ const (
 	valueName
 	currencyName
 	moneyName
+	inMinorName  // price_cents: a money field whose text must not name the major unit
+	verbatimName // password, pattern: a text that is meant to the letter
 	// The default customers, in the order of preference.
 	customer
 	customerID
@@ -37,6 +39,15 @@ const (
 
 	lastVolatile = baggage
 )
+
+// isAmount says whether a name is that of the field amount, which an object has once.
+func (k known) isAmount() bool { return k == amountName || k == minorName || k == centsName }
+
+// isMoney says whether a name is that of a money field, wherever it stands.
+func (k known) isMoney() bool { return k.isAmount() || k == moneyName || k == inMinorName }
+
+// isCustomer says whether a name is one of the default customers.
+func (k known) isCustomer() bool { return customer <= k && k <= email }
 
 // longestName bounds what fold looks at: no longer name is known.
 const longestName = 40
@@ -125,8 +136,12 @@ func knowMoney(name string) known {
 		return centsName
 	case money.NameValue:
 		return valueName
+	case money.NameInMinor:
+		return inMinorName
 	case money.NameCurrency:
 		return currencyName
+	case money.NameVerbatim:
+		return verbatimName
 	default:
 		return unknown
 	}

@@ -13,7 +13,7 @@ func numberLimit(literal string) string {
 		if !ok || n > MaxExponent || n < -MaxExponent {
 			return "the number's exponent is beyond 400"
 		}
-		length += max(n, -n)
+		length = i + max(n, -n)
 		break
 	}
 	if length > MaxNumber {
@@ -40,8 +40,9 @@ func exponent(text string) (n int, ok bool) {
 }
 
 // appendNumber writes a JSON number in the one form of its exact decimal value: laid out as ECMAScript lays out a
-// Number (RFC 8785, section 3.2.2.3), with every digit kept. Beyond the exponents that a body may have, zeros are
-// written out, so that what is written can be read again.
+// Number (RFC 8785, section 3.2.2.3), with every digit kept. Beyond the exponents that a body may have, the digits are
+// shifted until the exponent is the last one allowed, so that what is written can be read again and is no longer than
+// what was read.
 func appendNumber(dst []byte, literal string) []byte {
 	if isPlainInteger(literal) {
 		return append(dst, literal...)
@@ -90,19 +91,22 @@ func appendNumber(dst []byte, literal string) []byte {
 	}
 	point += exp
 	switch e := point - 1; {
-	case n <= point && (point <= 21 || e > MaxExponent): // 1200
+	case n <= point && e > MaxExponent: // 12e+400
+		exp = min(point-n, MaxExponent)
+		dst = appendZeros(dst, point-n-exp)
+		if exp == 0 {
+			return dst
+		}
+		return strconv.AppendInt(append(dst, "e+"...), int64(exp), 10)
+	case n <= point && point <= 21: // 1200
 		return appendZeros(dst, point-n)
 	case 0 < point && point < n && (point <= 21 || e > MaxExponent): // 12.5
 		return insert(dst, first+point, ".")
-	case -6 < point && point <= 0, e < -MaxExponent: // 0.0125
-		zeros := -point
-		dst = appendZeros(dst, zeros+2)
-		copy(dst[first+2+zeros:], dst[first:first+n])
-		for i := first; i < first+2+zeros; i++ {
-			dst[i] = '0'
-		}
-		dst[first+1] = '.'
-		return dst
+	case -6 < point && point <= 0: // 0.0125
+		return leadingZeros(dst, first, -point)
+	case e < -MaxExponent: // 0.12e-400
+		dst = leadingZeros(dst, first, -MaxExponent-point)
+		return strconv.AppendInt(append(dst, 'e'), -MaxExponent, 10)
 	default: // 1.25e+21
 		if n > 1 {
 			dst = insert(dst, first+1, ".")
@@ -113,6 +117,18 @@ func appendNumber(dst []byte, literal string) []byte {
 		}
 		return strconv.AppendInt(dst, int64(e), 10)
 	}
+}
+
+// leadingZeros puts "0." and so many zeros before the digits that begin at first.
+func leadingZeros(dst []byte, first, zeros int) []byte {
+	n := len(dst) - first
+	dst = appendZeros(dst, zeros+2)
+	copy(dst[first+2+zeros:], dst[first:first+n])
+	for i := first; i < first+2+zeros; i++ {
+		dst[i] = '0'
+	}
+	dst[first+1] = '.'
+	return dst
 }
 
 // isPlainInteger says whether an integer is written in its one form already: the usual case.

@@ -209,6 +209,9 @@ func (r *reading) findMCP(call *Call) *Error {
 		r.args = at
 		r.values[at].gone = apart
 	}
+	if at := r.member(params, "requestState"); at > 0 {
+		r.values[at].verbatim = true // it means something to the server alone
+	}
 	if err := r.setTool(name); err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type reading struct {
 	nouns      uint32
 	drops      bool // something is volatile
 	amounts    []money.Amount
+	addresses  []string // in their one form
+	alike      []alike
 	order      []int32
 	out, side  []byte
 
@@ -49,6 +51,8 @@ func (c *Canonicalizer) release(r *reading) {
 	const usual = 1 << 19
 	r.forget()
 	clear(r.amounts)
+	clear(r.addresses)
+	r.addresses, r.alike = r.addresses[:0], r.alike[:0]
 	r.amounts, r.order, r.out, r.side = r.amounts[:0], r.order[:0], r.out[:0], r.side[:0]
 	if cap(r.out) > usual {
 		r.out = nil
@@ -61,6 +65,12 @@ func (c *Canonicalizer) release(r *reading) {
 	}
 	if cap(r.amounts) > usual>>6 {
 		r.amounts = nil
+	}
+	if cap(r.addresses) > usual>>4 {
+		r.addresses = nil
+	}
+	if cap(r.alike) > usual>>4 {
+		r.alike = nil
 	}
 	r.target, r.tool, r.run, r.toolNamed, r.drops = target{}, "", "", false, false
 	c.readings.Put(r)
@@ -148,27 +158,30 @@ func (r *reading) remember(action *Action, call *Call) {
 	}
 }
 
-// settle decides which values count, and which are money.
+// settle decides which values count, and which are money and addresses.
 func (r *reading) settle() {
 	r.nouns = nouns(r.tool)
-	if r.beside >= 0 {
-		r.dropVolatile(r.beside, beside)
-		r.readMoney(r.beside, currency{}, true)
-	}
-	if r.args < 0 {
-		return
-	}
-	for n := range r.rule.money {
-		if at := r.find(r.args, r.rule.money[n].at); at >= 0 {
-			r.values[at].rule = int16(n + 1)
+	if r.args >= 0 {
+		for n := range r.rule.money {
+			if at := r.find(r.args, r.rule.money[n].at); at >= 0 {
+				r.values[at].rule = int16(n + 1)
+			}
 		}
 	}
-	at := top
-	if r.rule.Protocol == MCP {
-		at = inMCP
+	r.findAddresses()
+	if r.beside >= 0 {
+		r.dropVolatile(r.beside, beside)
+		r.readMoney(r.beside, around{}, true)
 	}
-	r.dropVolatile(r.args, at)
-	r.readMoney(r.args, currency{}, true)
+	if r.args >= 0 {
+		at := top
+		if r.rule.Protocol == MCP {
+			at = inMCP
+		}
+		r.dropVolatile(r.args, at)
+		r.readMoney(r.args, around{}, true)
+	}
+	r.keepApart()
 }
 
 // appendTail appends what says under which key, for which scope and by which settings.
@@ -197,37 +210,4 @@ func (r *reading) appendBeside(dst []byte) []byte {
 		return dst[:start]
 	}
 	return append(dst, ',')
-}
-
-// appendArgs appends the args: all that counts in them, or, where the rule lists identity, an object of those pointers
-// that the args have.
-func (r *reading) appendArgs(dst []byte) ([]byte, *Error) {
-	if len(r.rule.identity) == 0 {
-		return r.appendValue(dst, r.args), nil
-	}
-	found := false
-	dst = append(dst, '{')
-	for n := range r.rule.identity {
-		at := r.find(r.args, r.rule.identity[n].at)
-		if at < 0 {
-			continue
-		}
-		if r.values[at].gone == taken {
-			if r.values[at].known == currencyName {
-				continue // the amount beside it has taken it in
-			}
-			at = r.values[at].parent
-		}
-		if found {
-			dst = append(dst, ',')
-		}
-		found = true
-		dst = append(appendString(dst, r.rule.identity[n].text), ':')
-		dst = r.appendValue(dst, at)
-	}
-	if !found {
-		return dst, &Error{Code: codeMalformed, Offset: int64(r.values[r.args].off), Pointer: shortened(r.pointerTo(r.args)),
-			Detail: "the args have nothing that the rule's identity lists: " + r.rule.identity[0].text}
-	}
-	return append(dst, '}'), nil
 }

@@ -17,7 +17,7 @@ import (
 const (
 	MaxDepth    = 128     // nested objects and arrays
 	MaxExponent = 400     // of a number as it is written, either way
-	MaxNumber   = 4096    // characters of one number and its exponent together: what it has written out
+	MaxNumber   = 4096    // characters of one number before its exponent, and the exponent: what it has written out
 	MaxValues   = 1 << 18 // values of one body, objects and arrays among them
 	MaxName     = 512     // bytes of a tool's name and of a run
 )
@@ -38,6 +38,11 @@ type value struct {
 	gone   gone
 	reason money.Reason // what came of reading it as money
 	minor  bool         // a money field in minor units, which is called amount in the canonical form
+
+	took     int32 // of an object: the member whose currency its amounts have taken in; 0: none
+	address  int32 // 1 + its index among the e-mail addresses; 0: it is none
+	verbatim bool  // its field's name says that it is meant to the letter
+	elastic  bool  // money that no field's name says to be money
 }
 
 // gone says why a value does not count where it stands.
@@ -56,6 +61,7 @@ type tree struct {
 	body    string // the body; it is not copied
 	arena   []byte // strings that were written with escapes
 	pairs   []pair // of a form
+	ours    bool   // it is a canonical form, whose numbers are within the limits of the body that it was made of
 	decoder jsontext.Decoder
 	input   bytes.Buffer
 }
@@ -161,7 +167,7 @@ func (t *tree) readJSON(body []byte, deepest int) *Error {
 					name, named = text, true
 					continue
 				}
-			} else if kind == '0' {
+			} else if kind == '0' && !t.ours {
 				if detail := numberLimit(text); detail != "" {
 					return &Error{Code: codeMalformed, Pointer: shortened(string(d.StackPointer())), Offset: int64(off),
 						Detail: detail}

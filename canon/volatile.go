@@ -6,18 +6,19 @@ import "slices"
 type place uint8
 
 const (
-	beside place = 1 << iota // beside the args: the object that holds the args, and in it tool and run
-	top                      // the args themselves
-	inBag                    // in an object named metadata, meta, _meta, context or headers
-	inner                    // anywhere else
-	inMCP                    // in MCP arguments, whose schema is the tool's
+	beside   place = 1 << iota // beside the args: the object that holds the args, and in it tool and run
+	top                        // the args themselves
+	inBag                      // in an object named metadata, meta, _meta, context or headers
+	inner                      // anywhere else
+	inMCP                      // in MCP arguments, whose schema is the tool's
+	inAnswer                   // in what continues an MCP call: it counts whole
 )
 
 // into gives the place of what stands in a member of that name, or in an array.
 func (at place) into(name known) place {
 	switch {
-	case at == inMCP:
-		return inMCP
+	case at == inMCP, at == inAnswer:
+		return at
 	case name == bag:
 		return inBag
 	default:
@@ -80,6 +81,10 @@ func (r *reading) dropVolatile(i int32, at place) (emptied bool) {
 				continue
 			}
 			members++
+			if r.continues(c) {
+				left++
+				continue
+			}
 			if r.isVolatile(m, at) {
 				m.gone, r.drops = volatile, true
 				continue
@@ -101,6 +106,12 @@ func (r *reading) dropVolatile(i int32, at place) (emptied bool) {
 		return true
 	}
 	return false
+}
+
+// continues says whether a value is what makes an MCP call the continuation of another: inputResponses or requestState.
+func (r *reading) continues(i int32) bool {
+	m := &r.values[i]
+	return r.rule.Protocol == MCP && m.parent == r.beside && (m.name == "inputResponses" || m.name == "requestState")
 }
 
 // isVolatile decides by a member's name and place.

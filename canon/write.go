@@ -22,23 +22,12 @@ func (r *reading) appendValue(dst []byte, i int32) []byte {
 		}
 		return append(dst, ']')
 	case '"':
-		return r.appendText(dst, v.text)
+		return appendString(dst, r.textOf(v))
 	case '0':
 		return appendNumber(dst, v.text)
 	default:
 		return append(dst, v.text...)
 	}
-}
-
-// appendText appends a string, an e-mail address in its one form.
-func (r *reading) appendText(dst []byte, text string) []byte {
-	if at := emailAt(text); at >= 0 {
-		var space [longestEmail]byte
-		if address, ok := appendEmail(space[:0], text, at); ok {
-			return appendString(dst, aliasing(address))
-		}
-	}
-	return appendString(dst, text)
 }
 
 // appendObject appends an object's members that count, in the order of their names' UTF-16 code units.

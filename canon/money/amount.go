@@ -57,6 +57,20 @@ func (d Decimal) AppendText(dst []byte) []byte {
 	return d.appendDigits(dst, point, last+1)
 }
 
+// zeros is how many zeros AppendText writes between the digits and the decimal point, or the end of a whole number; 0
+// where they are too few to matter.
+func (d Decimal) zeros() int {
+	if len(d.whole)+d.shift <= maxScale && len(d.fraction)-d.shift <= maxScale {
+		return 0 // too few to matter, as nearly always
+	}
+	wholes, first, last := significant(d.whole, 0, -1, -1)
+	_, first, last = significant(d.fraction, wholes, first, last)
+	if first < 0 {
+		return 0
+	}
+	return max(wholes+d.shift-1-last, first-wholes-d.shift)
+}
+
 // significant counts on from index through the digits of text, and gives the indexes of the first and the last digit
 // that is not 0; first and last are those found so far, or -1.
 func significant(text string, index, first, last int) (int, int, int) {

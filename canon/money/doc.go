@@ -6,8 +6,9 @@
 // one: it is exact (no floating point, no rounding), and where a text has two readings it is left as it is. It keeps no
 // state, allocates nothing to read, and takes time linear in the text.
 //
-// It does not know objects: its caller finds the currency beside an amount ([ClassOf], [FoldCode]), decides what two
-// readings in one object mean, and writes down what stays raw.
+// It does not know objects: its caller finds the currency beside an amount ([ClassOf], [FoldCode]), says what the field is
+// that a text stands in ([Field]), decides what two readings in one object and two spellings in one call mean, and writes
+// down what stays raw.
 //
 // # The grammar
 //
@@ -36,6 +37,11 @@
 //	group     = "." | "," | "'" | " "
 //	mark      = "." | ","                               ; not the group's
 //
+// A plain spelling is what people write in running text: no white space outside, no line ends, no runs of spaces, no
+// parentheses, no minus behind, none with a space behind it in front (an item of a list), no leading zeros (00.50), no "$"
+// that touches the number's end (a pattern's). In a field that no name calls money, with no currency beside it, plain
+// spellings alone are read.
+//
 // # What it means
 //
 // Currency. A code names it. A symbol or word of one currency names it; one of several ("$", "kr", "¥", "Rs", "cents")
@@ -62,6 +68,10 @@
 //   - Misgrouped: 1,23,4; 1.23,45; 12 34; 1.234,567.8; 0,123,456.
 //   - NoCurrency: "12 kr", "¥500", "50 pence" with no currency beside them.
 //   - Contradicts: see above. LeftRaw: the rule's symbols have the unit with an empty code.
+//   - NotPlain: see above.
+//   - MixedUnits: "1200 USD" or "$12" in a field that counts minor units. (JPY, whose two units are one, is read.)
+//   - OutOfScale: a number whose digits are more than 68 places from the decimal point: nobody's money, but many zeros.
+//   - TwoReadings, Alike and Verbatim are its caller's.
 //   - NotMoney, because in doubt two things are kept apart: a plus sign, "12.-", ".5" and "5.", exponents, digits that
 //     are not ASCII, words like "dollars" (a rule's symbols may add them), codes in lower case with nothing beside them
 //     ("top 10", "try 2"), what looks like an article number outside a money field (PEN-12, 12-USD: letters, a dash and

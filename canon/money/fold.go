@@ -78,7 +78,8 @@ type folded struct {
 	text  [maxText]byte
 	from  [maxText]uint8 // where each byte stood in the text as written
 	size  int
-	place int // how far it is read
+	place int  // how far it is read
+	loose bool // white space went that a plain spelling does not have: outside, line ends, runs
 }
 
 // fold fills f. False where there is white space inside that no number format has.
@@ -92,10 +93,12 @@ func (f *folded) fold(text string) bool {
 		switch r {
 		case '\u200e', '\u200f', '\u061c': // left-to-right, right-to-left and Arabic letter mark
 		case '\t', '\n', '\r':
-			line = f.size > 0
+			line, f.loose = f.size > 0, true
 		case ' ', '\u00a0', '\u202f', '\u2009': // also no-break, narrow no-break and thin space
 			if f.size > 0 && f.text[f.size-1] != ' ' {
 				f.put(' ', i)
+			} else {
+				f.loose = true
 			}
 		default:
 			if line {
@@ -116,6 +119,7 @@ func (f *folded) fold(text string) bool {
 	}
 	if f.size > 0 && f.text[f.size-1] == ' ' {
 		f.size--
+		f.loose = true
 	}
 	return true
 }

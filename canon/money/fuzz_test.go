@@ -21,12 +21,14 @@ func digitsOf(text string) string {
 func FuzzParseText(f *testing.F) {
 	for _, text := range []string{"$12.00", "12.00 USD", "1200 cents", "(1.234,56) €", "1'234.50- CHF", "₹1,23,456.00", "-\u00a01\u202f234 kr", "USD $12", "PEN-12", "1,234",
 		"\u2212$0.00", "12 F CFA", "1.234 KWD", "\u200f12 ₪", "999999999999999999999.999 JPY", "Ada@Example.com", "2026-02-01"} {
-		f.Add(text, "", false, false)
-		f.Add(text, "USD", true, false)
-		f.Add(text, "KWD", true, true)
+		f.Add(text, "", false, false, false)
+		f.Add(text, "", true, false, false)
+		f.Add(text, "USD", true, true, false)
+		f.Add(text, "KWD", true, true, true)
 	}
-	f.Fuzz(func(t *testing.T, text, beside string, bare, minor bool) {
-		amount, reason := ParseText(text, beside, bare, minor, nil)
+	f.Fuzz(func(t *testing.T, text, beside string, field, bare, minor bool) {
+		in := Field{Beside: beside, Money: field, Bare: bare, Minor: minor}
+		amount, reason := ParseText(text, in, nil)
 		if reason != Read {
 			if amount != (Amount{}) {
 				t.Fatalf("%q: %s and an amount", text, reason)
@@ -46,7 +48,7 @@ func FuzzParseText(f *testing.F) {
 		}
 		respelled := strings.NewReplacer(" ", "\u202f", "-", "\u2212", "'", "\u2019").Replace(text)
 		if len(respelled) <= maxText {
-			twin, _ := ParseText(respelled, beside, bare, minor, nil)
+			twin, _ := ParseText(respelled, in, nil)
 			if twin.Minor.String() != number || twin.Currency != amount.Currency {
 				t.Fatalf("%q is %s, %q is %s", text, number, respelled, twin.Minor)
 			}
@@ -144,7 +146,7 @@ func FuzzRespelling(f *testing.F) {
 				continue
 			}
 			for _, beside := range []string{"", code} {
-				amount, reason := ParseText(text, beside, beside != "", false, nil)
+				amount, reason := ParseText(text, Field{Beside: beside, Money: true, Bare: beside != ""}, nil)
 				if got := string(amount.AppendJSON(nil)); reason != Read || got != want {
 					t.Fatalf("%q beside %q: %s (%s), want %s", text, beside, got, reason, want)
 				}
@@ -161,7 +163,7 @@ func FuzzRespelling(f *testing.F) {
 			return
 		}
 		for _, text := range neighbours {
-			if amount, _ := ParseText(text, "", false, false, nil); string(amount.AppendJSON(nil)) == want {
+			if amount, _ := ParseText(text, Field{Money: true}, nil); string(amount.AppendJSON(nil)) == want {
 				t.Fatalf("%q is %s too", text, want)
 			}
 		}
@@ -182,7 +184,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	for _, text := range []string{"$1,234.50", "12.00 USD", "1200 Cents", "(1 234,50) €", "12 usd", "12 apples", "C-200", strings.Repeat("12 ", 1<<20)} {
 		for _, rule := range []Symbols{nil, symbols} {
 			if n := testing.AllocsPerRun(20, func() {
-				amount, reason := ParseText(text, "USD", true, false, rule)
+				amount, reason := ParseText(text, Field{Beside: "USD", Money: true, Bare: true}, rule)
 				if reason == Read {
 					dst = amount.AppendJSON(dst[:0])
 				}
@@ -218,14 +220,14 @@ func BenchmarkParseText(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				benchAmount, benchReason = ParseText(text, "", false, false, nil)
+				benchAmount, benchReason = ParseText(text, Field{Money: true}, nil)
 			}
 		})
 	}
 }
 
 func BenchmarkAppendJSON(b *testing.B) {
-	amount, reason := ParseText("$1,234.50", "", false, false, nil)
+	amount, reason := ParseText("$1,234.50", Field{}, nil)
 	if reason != Read {
 		b.Fatal(reason)
 	}

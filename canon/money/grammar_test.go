@@ -2,33 +2,35 @@ package money
 
 import "testing"
 
-// spelling is a text and what its object says about it: the currency beside it, and whether its field is one of money.
+// spelling is a text and what its object says about it.
 type spelling struct {
-	text   string
-	beside string
-	bare   bool
-	minor  bool
+	text string
+	in   Field
 }
 
-// alone are texts with nothing beside them.
-func alone(texts ...string) []spelling { return with("", texts...) }
-
-// with are texts beside a currency, in a field that is not one of money.
-func with(beside string, texts ...string) []spelling {
+// in are texts of one field.
+func in(field Field, texts ...string) []spelling {
 	var all []spelling
 	for _, text := range texts {
-		all = append(all, spelling{text: text, beside: beside})
+		all = append(all, spelling{text, field})
 	}
 	return all
 }
+
+// alone are texts of a money field with nothing beside them.
+func alone(texts ...string) []spelling { return in(Field{Money: true}, texts...) }
+
+// with are texts beside a currency, in a field that is not one of money.
+func with(beside string, texts ...string) []spelling { return in(Field{Beside: beside}, texts...) }
 
 // field are texts of a money field beside a currency.
 func field(beside string, texts ...string) []spelling {
-	all := with(beside, texts...)
-	for i := range all {
-		all[i].bare = true
-	}
-	return all
+	return in(Field{Beside: beside, Money: true, Bare: true}, texts...)
+}
+
+// minors are texts of a field beside a currency that counts minor units.
+func minors(beside string, texts ...string) []spelling {
+	return in(Field{Beside: beside, Money: true, Bare: true, Minor: true}, texts...)
 }
 
 func join(groups ...[]spelling) []spelling {
@@ -40,7 +42,7 @@ func join(groups ...[]spelling) []spelling {
 }
 
 func read(s spelling) (string, Reason) {
-	amount, reason := ParseText(s.text, s.beside, s.bare, s.minor, nil)
+	amount, reason := ParseText(s.text, s.in, nil)
 	if reason != Read {
 		if amount != (Amount{}) {
 			return "an amount in spite of the reason", reason
@@ -87,8 +89,13 @@ func TestSpellingsOfOneAmountAreOne(t *testing.T) {
 			with("CAD", "$12 CAD"))},
 		"lower case beside its own code": {"1200 USD", with("USD", "12 usd", "usd 12", "12 Usd", "$12 usd")},
 		"digits alone in a money field":  {"1200 USD", field("USD", "12", "12.0", "12.00", "12,00", "$12", "12 USD", "1200 cents", " 12 ", "0012.00")},
-		"digits alone in a minor field": {"1200 USD", []spelling{
-			{"1200", "USD", true, true}, {"1,200.0", "USD", true, true}, {"$12.00", "USD", true, true}, {"1200 cents", "USD", true, true}}},
+		"digits alone in a minor field": {"1200 USD", join(
+			minors("USD", "1200", "1,200.0", "1200 cents", "1200¢", "1200 cents USD"), in(Field{Money: true, Minor: true}, "1200 cents", "1200 ¢"))},
+		"a unit of major ones that has no minor ones": {"1200 JPY", join(minors("JPY", "1200", "1200 JPY", "¥1200"), in(Field{Money: true, Minor: true}, "JPY 1200"))},
+		"a plain spelling in any field": {"1200 USD", in(Field{},
+			"$12.00", "$12", "12.00 USD", "12 USD", "USD12", "1200 cents", "1200¢", "US$ 12", "US$12", "$ 12", "12 $", "12,00 US$", "12.00 $\u00a0US", "USD $12")},
+		"a plain sign in any field":  {"-1200 USD", in(Field{}, "-$12", "$-12", "-12.00 USD", "\u221212 USD", "USD -12", "-USD 12")},
+		"a plain group in any field": {"123456789 USD", in(Field{}, "$1,234,567.89", "1.234.567,89 USD", "1'234'567.89 USD", "1\u202f234\u202f567,89\u00a0USD", "1 234 567,89 USD")},
 
 		"grouped by commas":                     {"123456789 USD", alone("$1,234,567.89", "1,234,567.89 USD", "$1234567.89")},
 		"grouped by points":                     {"123456789 EUR", alone("1.234.567,89 €", "€1.234.567,89", "1234567,89 €")},
@@ -116,7 +123,7 @@ func TestSpellingsOfOneAmountAreOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, s := range group.spellings {
 				if got, reason := read(s); got != group.want {
-					t.Errorf("%q beside %q: %q (%s), want %q", s.text, s.beside, got, reason, group.want)
+					t.Errorf("%q in %+v: %q (%s), want %q", s.text, s.in, got, reason, group.want)
 				}
 			}
 		})
@@ -128,11 +135,15 @@ func TestWhatIsInDoubtStaysRaw(t *testing.T) {
 	raw := map[Reason][]spelling{
 		Ambiguous: join(
 			alone("1,234 USD", "1.234 USD", "$1,234", "12,345 EUR", "12.345 EUR", "123,456 JPY", "-1,234 USD", "(1.234) USD", "1.234 CLF", "1,234 cents", "100,000 USD"),
-			alone("1,234 KWD", "KWD 12,345"), with("KWD", "1.234 fils"), field("USD", "1,234", "1.234"), []spelling{{"1.234", "KWD", true, true}}),
+			alone("1,234 KWD", "KWD 12,345"), with("KWD", "1.234 fils"), field("USD", "1,234", "1.234"), minors("KWD", "1.234")),
 		Misgrouped: join(
 			alone("1,23,4 USD", "1,2,3 USD", "1234,567,890 USD", "1.23,45 EUR", "12 34 USD", "1,234,56 USD", "1.23.456 EUR", "1'23'456 INR", "1 2345 USD",
 				"1,234.567,8 USD", "1 234'567 USD", "1 234.567.890 EUR", "0,123,456 USD", "0 123 USD", "123,45,678 INR", "1,23,456,789 INR", "1.234 567 EUR")),
-		NoCurrency:  join(alone("12 kr", "kr12", "kr. 12", "¥500", "Rs 500", "₨12", "50 pence", "500 öre", "12 C$", "100 fils", "12元"), []spelling{{"12", "", true, false}, {"12", "XYZ", true, false}}),
+		NoCurrency: join(alone("12 kr", "kr12", "kr. 12", "¥500", "Rs 500", "₨12", "50 pence", "500 öre", "12 C$", "100 fils", "12元"), field("", "12"), field("XYZ", "12")),
+		MixedUnits: join(minors("USD", "1200 USD", "$1200", "12.00 USD", "USD 1200", "1200 usd", "$12 USD"), in(Field{Money: true, Minor: true}, "1200 USD", "$1200", "€12", "1.2345 CLF"),
+			minors("KWD", "1200 KWD")),
+		NotPlain: in(Field{}, "$12 ", " $12", "$12\n", "\t$12", "\u00a0$12", "$  12", "$12\r\n", "$01", "$00.50", "€007", "($12)", "(12 USD)", "$(12)", "(12.00) USD",
+			"$12-", "12- USD", "12.00-USD", "- $12", "12$", "12.00$", "12$ CAD", "€1.50\n"),
 		Contradicts: join(with("EUR", "$12", "12 USD", "£12", "12 kr", "50 pence", "¥12", "US$12", "$12 USD"), alone("€12 USD", "£12 USD", "1200 cents GBP", "EUR $12"), with("USD", "$12 CAD", "12 CAD"), with("JPY", "1200 cents")),
 		NotMoney: join(
 			alone("", " ", "USD", "$", "-", "()", "12", "12.00", "-12", "1,234.56", "75001", "0150", "2026-02-01", "10:00:00", "1.0.0", "+12 USD", "+$12"),
@@ -144,13 +155,13 @@ func TestWhatIsInDoubtStaysRaw(t *testing.T) {
 			alone(".5 USD", "$.50", "5. USD", "$5.", "12.- CHF", "12,- €", "12.– CHF", "1..5 USD", "1,,234 USD", "1 ,234 USD", "1, 234 USD", "1_000 USD", "1e3 USD", "0x1F USD", "1e3", "12 . 5 USD"),
 			alone("١٢ USD", "１２ USD", "½ USD", "12 U S D", "12\tUSD", "12\n USD", "1\u200b2 USD", "$12 and $13", "$12 $13", "USD 12, 13", "12 USD/h", "$12/h", "12 USD 13"),
 			alone("123456789012345678901234567890123456789012345678901234567890123 USD"),
-			with("USD", "R12", "Q3", "12 p", "12 eur", "12"), field("USD", "12 apples", "2026-02-01", "+12", "1e2", ".5", "")),
+			in(Field{}, "12", "(12)", "12-", "apples "), with("USD", "R12", "Q3", "12 p", "12 eur", "12"), field("USD", "12 apples", "2026-02-01", "+12", "1e2", ".5", "")),
 	}
 	for reason, spellings := range raw {
 		t.Run(reason.String(), func(t *testing.T) {
 			for _, s := range spellings {
 				if got, found := read(s); got != "" || found != reason {
-					t.Errorf("%q beside %q: %q (%s), want %s", s.text, s.beside, got, found, reason)
+					t.Errorf("%q in %+v: %q (%s), want %s", s.text, s.in, got, found, reason)
 				}
 			}
 		})
@@ -169,7 +180,7 @@ func TestAmountsThatOnlyLookAlikeStayApart(t *testing.T) {
 		{"the dollar beside CAD is not that of USD", with("CAD", "$12")[0], with("USD", "$12")[0]},
 		{"a European group is no decimal", alone("€52.000,00")[0], alone("€52.00")[0]},
 		{"cents are not dollars", alone("1200 cents")[0], alone("1200 USD")[0]},
-		{"a minor field is not a major one", spelling{"1200", "USD", true, true}, spelling{"1200", "USD", true, false}},
+		{"a minor field is not a major one", minors("USD", "1200")[0], field("USD", "1200")[0]},
 		{"fractions of a cent are not rounded", alone("12.345600 USD")[0], alone("12.35 USD")[0]},
 		{"nor cut off", alone("19.990 USD")[0], alone("19.98 USD")[0]},
 		{"half a yen is not none", alone("1200.5 JPY")[0], alone("1200 JPY")[0]},
@@ -191,10 +202,10 @@ func TestAmountsThatOnlyLookAlikeStayApart(t *testing.T) {
 
 func TestEveryReasonTellsAPersonWhatWouldSettleIt(t *testing.T) {
 	names, sentences := map[string]bool{}, map[string]bool{}
-	for reason := NotMoney; reason <= LeftRaw; reason++ {
+	for reason := NotMoney; reason < reasons; reason++ {
 		names[reason.String()], sentences[reason.Why()] = true, true
 	}
-	if want := int(LeftRaw) + 1; len(names) != want || len(sentences) != want || sentences[""] {
+	if want := int(reasons); len(names) != want || len(sentences) != want || sentences[""] {
 		t.Errorf("%d names and %d sentences for %d reasons", len(names), len(sentences), want)
 	}
 }

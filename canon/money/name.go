@@ -11,7 +11,9 @@ const (
 	NameValue          // value: as NameAmount, in an object of a value and a currency
 	NameMinor          // amount_minor: minor units of the field amount
 	NameCents          // amount_cents: likewise, of currencies with two decimals
+	NameInMinor        // price_cents, fee_minor: minor units of a field of its own; digits alone are no money there
 	NameCurrency       // currency, currency_code, ccy: names the currency
+	NameVerbatim       // password, api_key, pattern: a text that is never read, because it is meant to the letter
 )
 
 // ClassOf tells the class of a field's name. It allocates nothing.
@@ -25,10 +27,8 @@ func ClassOf(name string) Class {
 		return NameCents
 	case plainly(name, "value"):
 		return NameValue
-	case isAmount(lastWord(name)):
-		return NameAmount
 	}
-	return NameOther
+	return classOfWord(lastWord(name))
 }
 
 // Bare tells what digits alone, a number or a string, are in a field of this class beside a currency: money at all, and
@@ -87,21 +87,33 @@ func lastWord(name string) string {
 	return name[start:end]
 }
 
-// isAmount reports whether a word is the name of a money field.
-func isAmount(word string) bool {
-	const longest = len("subtotal")
+// classOfWord tells the class of a name by its last word.
+func classOfWord(word string) Class {
+	const longest = len("credentials")
 	if len(word) < len("fee") || len(word) > longest {
-		return false
+		return NameOther
 	}
 	var buffer [longest]byte
 	for i := range len(word) {
 		buffer[i] = lower(word[i])
 	}
-	switch string(buffer[:len(word)]) {
+	folded := buffer[:len(word)]
+	switch string(folded) {
 	case "amount", "price", "total", "subtotal", "fee", "tax", "tip", "cost", "charge", "balance", "payment", "refund":
-		return true
+		return NameAmount
+	case "minor", "cents":
+		return NameInMinor
 	}
-	return false
+	if last := len(folded) - 1; folded[last] == 's' {
+		folded = folded[:last] // passwords
+	}
+	switch string(folded) {
+	case "password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "secret", "token", "key", "credential", "signature":
+		return NameVerbatim
+	case "pattern", "regex", "regexp", "replacement": // where $1 and 12$ are no money
+		return NameVerbatim
+	}
+	return NameOther
 }
 
 func lower(c byte) byte {

@@ -13,9 +13,14 @@ func TestFieldNamesAreReadInAnyKeyStyle(t *testing.T) {
 		NameMinor:    {"amount_minor", "amountMinor", "Amount-Minor", "AMOUNT_MINOR"},
 		NameCents:    {"amount_cents", "amountCents", "Amount-Cents"},
 		NameCurrency: {"currency", "Currency", "CURRENCY", "currency_code", "currencyCode", "Currency-Code", "ccy", "CCY"},
+		NameInMinor:  {"minor", "cents", "price_cents", "feeMinor", "total_amount_minor", "amount-in-cents"},
+		NameVerbatim: {
+			"password", "newPassword", "PASSWORD", "passwd", "pwd", "passphrase", "passcode", "card_pin", "otp", "client_secret", "access-token", "tokens", "api_key", "keys",
+			"credentials", "X-Signature", "pattern", "regex", "regexp", "replacement",
+		},
 		NameOther: {
 			"", "_", "id", "amounts", "amounted", "paramount", "paramOunt", "amount_id", "amount2", "price_list", "tax_free", "taxi", "coffee", "tipping", "multiple",
-			"payment_id", "refund_reason", "customer", "sticky", "costs", "value_date", "old_value", "minor", "cents", "price_cents", "fee_minor", "total_amount_minor",
+			"payment_id", "refund_reason", "customer", "sticky", "costs", "value_date", "old_value", "tokenize", "monkey", "keyboard", "pin_number", "pattern_id",
 			"payment_currency", "currencies", "my_ccy", "level", "quantity", "étotal", "totalé", "prix",
 		},
 	}

@@ -1,12 +1,16 @@
 package money
 
-// maxExponent bounds the exponent of a number literal. What is larger would be written out as that many zeros.
+// maxExponent bounds the exponent of a number literal.
 const maxExponent = 400
+
+// maxScale bounds how many zeros stand between the digits of an amount in minor units and its decimal point: as many as
+// the longest text has. What is further away is no sum of money, and would only be written out as zeros.
+const maxScale = maxText + 4
 
 // FromNumber reads a JSON number literal (RFC 8259, section 6) as an amount of currency: of its major units, or, where
 // minor is set, of its minor units. It is exact: 12, 12.0 and 1.2e1 are one, and 1.234 beside USD is 123.4 cents; in a
-// JSON number a point is never a group's. False where literal is no JSON number, its exponent is beyond ±400, or
-// currency is no code.
+// JSON number a point is never a group's. False where literal is no JSON number, its exponent is beyond ±400, its
+// digits are more than 68 places from the decimal point, or currency is no code.
 func FromNumber(literal string, currency string, minor bool) (Amount, bool) {
 	decimals, ok := Decimals(currency)
 	if !ok {
@@ -39,6 +43,9 @@ func FromNumber(literal string, currency string, minor bool) (Amount, bool) {
 	}
 	if !minor {
 		number.shift += decimals
+	}
+	if number.zeros() > maxScale {
+		return Amount{}, false
 	}
 	return Amount{Minor: number, Currency: currency}, true
 }

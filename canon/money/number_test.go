@@ -33,10 +33,13 @@ func TestNumberBesideACurrencyIsExact(t *testing.T) {
 		{"0.001", "USD", false, "0.1"},
 		{"-0.0001", "USD", false, "-0.01"},
 		{"900719925474099.93", "USD", false, "90071992547409993"},
-		{"1e400", "USD", true, "1" + strings.Repeat("0", 400)},
-		{"1e400", "USD", false, "1" + strings.Repeat("0", 402)},
-		{"1e-400", "USD", true, "0." + strings.Repeat("0", 399) + "1"},
-		{"1e-400", "USD", false, "0." + strings.Repeat("0", 397) + "1"},
+		{"1e68", "USD", true, "1" + strings.Repeat("0", 68)},
+		{"100e66", "USD", true, "1" + strings.Repeat("0", 68)},
+		{"1e66", "USD", false, "1" + strings.Repeat("0", 68)},
+		{"1e-69", "USD", true, "0." + strings.Repeat("0", 68) + "1"},
+		{"0.01e-67", "USD", true, "0." + strings.Repeat("0", 68) + "1"},
+		{"1e-71", "USD", false, "0." + strings.Repeat("0", 68) + "1"},
+		{"0e-400", "USD", false, "0"},
 	}
 	for _, c := range cases {
 		amount, ok := FromNumber(c.literal, c.currency, c.minor)
@@ -49,7 +52,7 @@ func TestNumberBesideACurrencyIsExact(t *testing.T) {
 func TestWhatIsNoNumberIsRefused(t *testing.T) {
 	for _, literal := range []string{
 		"", "-", "+1", "01", "-01", ".5", "1.", "1.e2", "1e", "1e+", "1e-", "1e1.5", "1 ", " 1", "1,2", "1_000", "0x1F", "NaN", "Infinity", "--1", "1e5x",
-		"1e401", "1e-401", "1e99999999999999999999", "0e999",
+		"1e69", "10e68", "1" + strings.Repeat("0", 69), "1e-72", "0.1e-71", "0." + strings.Repeat("0", 71) + "1", "1e400", "1e-400", "1e401", "1e-401", "1e99999999999999999999", "0e999",
 	} {
 		if amount, ok := FromNumber(literal, "USD", false); ok || amount != (Amount{}) {
 			t.Errorf("%q gave %s", literal, amount.AppendJSON(nil))

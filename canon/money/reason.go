@@ -12,6 +12,16 @@ const (
 	NoCurrency                // 12 kr: a unit of several currencies, and nothing names one of them
 	Contradicts               // €12 USD, or $12 beside EUR: two currencies for one amount
 	LeftRaw                   // a rule says that this unit is not read
+	NotPlain                  // ($1), "$1 ", $01: read in a money field or beside a currency, and this is neither
+	MixedUnits                // 1200 USD in a field that counts cents
+	OutOfScale                // 1e400: too far from the decimal point to be a sum of money
+
+	// What only the caller can see.
+	TwoReadings // amount and amount_minor in one object
+	Alike       // "$12.00" and "$12" in one call: what is made of one text may be told from the other
+	Verbatim    // the field's name says that the text is meant to the letter
+
+	reasons // how many there are
 )
 
 // String is the reason's short name.
@@ -29,6 +39,18 @@ func (r Reason) String() string {
 		return "contradicts"
 	case LeftRaw:
 		return "left_raw"
+	case NotPlain:
+		return "not_plain"
+	case MixedUnits:
+		return "mixed_units"
+	case OutOfScale:
+		return "out_of_scale"
+	case TwoReadings:
+		return "two_readings"
+	case Alike:
+		return "alike"
+	case Verbatim:
+		return "verbatim"
 	default:
 		return "not_money"
 	}
@@ -52,6 +74,21 @@ func (r Reason) Why() string {
 			"or name the symbol's currency by symbols in the rule"
 	case LeftRaw:
 		return "symbols in the rule says that this unit stays as written"
+	case NotPlain:
+		return "parentheses, a minus behind, surplus white space or leading zeros make it money in a money field or beside a " +
+			"currency only: elsewhere it may be any text"
+	case MixedUnits:
+		return "its field counts minor units (cents) and its text names the major one, so it may be meant either way: digits " +
+			"alone, or a minor unit in the text, would say"
+	case OutOfScale:
+		return "its digits are too far from the decimal point for a sum of money: it counts as the number that it is"
+	case TwoReadings:
+		return "the object has two readings of one amount, so neither is believed: one of the two fields alone is read"
+	case Alike:
+		return "another text of the call means the same and is written differently, so the difference may be what the call " +
+			"is about: written alike, or in fields that are named as money, both are read"
+	case Verbatim:
+		return "its field's name says that the text is meant to the letter: a secret, or a pattern"
 	default:
 		return "it is not written as money"
 	}

@@ -7,6 +7,7 @@ type span struct{ from, to int }
 type parts struct {
 	before, number, after span
 	minus                 bool // one minus, or parentheses
+	loose                 bool // it is written as money is in accounts, but not only money
 }
 
 // split finds the parts. False where the text does not have them.
@@ -18,7 +19,7 @@ func (f *folded) split() (parts, bool) {
 	minuses := 0
 	if f.eat('-') {
 		minuses++
-		f.eat(' ')
+		p.loose = f.eat(' ') // - $12 may be an item of a list
 	}
 	around := f.eat('(')
 	p.before = f.unit()
@@ -29,6 +30,7 @@ func (f *folded) split() (parts, bool) {
 	}
 	if around || inside {
 		minuses++
+		p.loose = true
 	}
 	if f.eat('-') {
 		minuses++
@@ -37,8 +39,12 @@ func (f *folded) split() (parts, bool) {
 	if p.number.from == p.number.to {
 		return p, false
 	}
+	if number := f.bytes(p.number); number[0] == '0' && len(number) > 1 && isDigit(number[1]) || f.next() == '$' {
+		p.loose = true // $01, and 1$, which is a pattern's end
+	}
 	if f.eat('-') {
 		minuses++
+		p.loose = true
 	}
 	closed := (around || inside) && f.eat(')')
 	if inside && !closed {

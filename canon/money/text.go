@@ -1,15 +1,20 @@
 package money
 
-// ParseText reads a string as an amount by the grammar in the package comment.
-//
-// beside is the ISO 4217 code that the object around it names, in upper case; what is no code counts as none. bare says
-// that digits alone are money too, because the text stands in a money field; minor, that digits alone count minor units.
-// Every Reason but Read comes with an empty Amount, and means that the text, and a currency that it contradicts, stay as
-// they were written.
+// Field is where a text stands.
+type Field struct {
+	Beside string // the ISO 4217 code that the object around it names, in upper case; what is no code counts as none
+	Money  bool   // it is a money field: every spelling of the grammar is read, not the plain ones alone
+	Bare   bool   // digits alone are money too
+	Minor  bool   // digits alone count minor units
+}
+
+// ParseText reads a string as an amount by the grammar in the package comment. Every Reason but Read comes with an empty
+// Amount, and means that the text, and a currency that it contradicts, stay as they were written.
 //
 // It is called on every string of every body: what is no money is left after a few bytes, and nothing is allocated. The
 // Amount refers to text.
-func ParseText(text string, beside string, bare bool, minor bool, symbols Symbols) (Amount, Reason) {
+func ParseText(text string, field Field, symbols Symbols) (Amount, Reason) {
+	beside, bare := field.Beside, field.Bare
 	if !plausible(text, bare) {
 		return Amount{}, NotMoney
 	}
@@ -36,11 +41,14 @@ func ParseText(text string, beside string, bare bool, minor bool, symbols Symbol
 	if reason != Read {
 		return Amount{}, reason
 	}
-	if named.unitless() {
-		named.unit.minor = minor
-	}
 	if currency != beside {
 		decimals, _ = Decimals(currency)
+	}
+	switch {
+	case named.unitless():
+		named.unit.minor = field.Minor
+	case field.Minor && !named.unit.minor && decimals > 0:
+		return Amount{}, MixedUnits
 	}
 	if named.unit.minor {
 		decimals = 0
@@ -48,6 +56,9 @@ func ParseText(text string, beside string, bare bool, minor bool, symbols Symbol
 	mark, reason := numeral(f.bytes(parts.number), decimals == 3)
 	if reason != Read {
 		return Amount{}, reason
+	}
+	if !field.Money && beside == "" && (f.loose || parts.loose) {
+		return Amount{}, NotPlain
 	}
 	number := Decimal{negative: parts.minus, shift: decimals}
 	from, to := f.written(parts.number)

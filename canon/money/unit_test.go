@@ -68,7 +68,7 @@ func TestRuleSaysWhatASymbolMeans(t *testing.T) {
 		{"12 apples", "", "", NotMoney},
 	}
 	for _, c := range cases {
-		amount, reason := ParseText(c.text, c.beside, false, false, symbols)
+		amount, reason := ParseText(c.text, Field{Beside: c.beside}, symbols)
 		got := ""
 		if reason == Read {
 			got = amount.Minor.String() + " " + amount.Currency

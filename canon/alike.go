@@ -1,0 +1,101 @@
+package canon
+
+import (
+	"cmp"
+	"slices"
+
+	"idem/canon/money"
+)
+
+// alike is a text that could be told from another of the same reading only by how it is written.
+type alike struct {
+	sum uint64 // of its one form
+	at  int32
+}
+
+// keepApart takes back the reading of texts that mean the same and are written differently, in one call: replacing
+// "$12.00" by "$12" is not replacing "$12" by "$12.00". The texts of money fields are amounts whatever is beside them,
+// and the customer's address is the customer's, so that the intent stays what it is.
+func (r *reading) keepApart() {
+	if len(r.rule.identity) > 0 { // what is not listed has no say
+		for n := range r.rule.identity {
+			if at := r.find(r.args, r.rule.identity[n].at); at >= 0 {
+				r.addAlike(at)
+			}
+		}
+	} else {
+		if r.beside >= 0 {
+			r.addAlike(r.beside)
+		}
+		if r.args >= 0 {
+			r.addAlike(r.args)
+		}
+	}
+	if len(r.alike) < 2 {
+		return
+	}
+	slices.SortFunc(r.alike, func(a, b alike) int { return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.at, b.at)) })
+	who := int32(-1)
+	if r.args >= 0 {
+		who = r.customerOf()
+	}
+	for rest := r.alike; len(rest) > 1; {
+		n, differ := 1, false
+		for ; n < len(rest) && rest[n].sum == rest[0].sum; n++ {
+			differ = differ || r.values[rest[n].at].text != r.values[rest[0].at].text
+		}
+		for _, one := range rest[:n] {
+			if differ && one.at != who {
+				r.takeBack(one.at)
+			}
+		}
+		rest = rest[n:]
+	}
+}
+
+// addAlike collects the texts in a value that counts.
+func (r *reading) addAlike(from int32) {
+	for i := from; i < r.values[from].next; {
+		v := &r.values[i]
+		if i != from && v.gone != counts {
+			i = v.next
+			continue
+		}
+		i++
+		switch {
+		case v.kind != '"':
+		case v.address > 0:
+			r.alike = append(r.alike, alike{sum(r.addresses[v.address-1]), i - 1})
+		case v.elastic:
+			r.side = r.amounts[v.money-1].AppendJSON(r.side[:0])
+			r.alike = append(r.alike, alike{sum(aliasing(r.side)), i - 1})
+		}
+	}
+}
+
+// takeBack leaves a text as it is written, and with it the currency that it may need.
+func (r *reading) takeBack(at int32) {
+	v := &r.values[at]
+	v.reason = money.Alike
+	v.address = 0
+	if v.money == 0 {
+		return
+	}
+	v.money, v.elastic = 0, false
+	for at = v.parent; at >= 0 && r.values[at].kind == '['; {
+		at = r.values[at].parent
+	}
+	if at >= 0 && r.values[at].took > 0 {
+		r.values[r.values[at].took].gone, r.values[at].took = counts, 0
+	}
+}
+
+// sum gives the FNV-1a sum, 64 bits, of a text.
+func sum(text string) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	sum := uint64(offset)
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime
+	}
+	return sum
+}

@@ -1,0 +1,74 @@
+package canon
+
+// appendArgs appends the args: all that counts in them, or, where the rule lists identity, an object of those pointers
+// that the args have.
+func (r *reading) appendArgs(dst []byte) ([]byte, *Error) {
+	if len(r.rule.identity) == 0 {
+		return r.appendValue(dst, r.args), nil
+	}
+	found := false
+	dst = append(dst, '{')
+	for n := range r.rule.identity {
+		at := r.find(r.args, r.rule.identity[n].at)
+		if at < 0 {
+			continue
+		}
+		v := &r.values[at]
+		isCurrency := v.gone == taken && v.known == currencyName
+		if isCurrency && r.isCovered(at) {
+			continue
+		}
+		if found {
+			dst = append(dst, ',')
+		}
+		found = true
+		dst = append(appendString(dst, r.rule.identity[n].text), ':')
+		switch {
+		case isCurrency:
+			dst = appendString(dst, codeOf(v))
+		case v.gone == taken:
+			dst = r.appendValue(dst, v.parent)
+		default:
+			dst = r.appendValue(dst, at)
+		}
+	}
+	if !found {
+		return dst, &Error{Code: codeMalformed, Offset: int64(r.values[r.args].off), Pointer: shortened(r.pointerTo(r.args)),
+			Detail: "the args have nothing that the rule's identity lists: " + r.rule.identity[0].text}
+	}
+	return append(dst, '}'), nil
+}
+
+// isListed says whether a value is one that the rule's identity lists.
+func (r *reading) isListed(i int32) bool {
+	for n := range r.rule.identity {
+		if r.find(r.args, r.rule.identity[n].at) == i {
+			return true
+		}
+	}
+	return false
+}
+
+// isCovered says whether a currency that amounts have taken in counts with something else that the rule's identity
+// lists: an amount of this currency beside it, or what both stand in. Then it is said already, as it is where there is
+// no field for it.
+func (r *reading) isCovered(i int32) bool {
+	object := r.values[i].parent
+	code := codeOf(&r.values[i])
+	for n := range r.rule.identity {
+		at := r.find(r.args, r.rule.identity[n].at)
+		if at < 0 || at == i {
+			continue
+		}
+		v := &r.values[at]
+		switch {
+		case at <= i && i < v.next: // what both stand in
+			return true
+		case v.parent == object && v.gone == taken:
+			return true
+		case v.parent == object && v.money > 0 && r.amounts[v.money-1].Currency == code:
+			return true
+		}
+	}
+	return false
+}
