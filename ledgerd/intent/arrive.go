@@ -32,8 +32,11 @@ func (s *step) repeated(a Arrive) (Verdict, bool) {
 			return Verdict{Kind: Over, Attempt: a.Attempt, Why: "the attempt has ended: reserve with a new one"}, true
 		}
 	}
-	if slices.ContainsFunc(s.rec.Ended, func(e Ended) bool { return e.Attempt == a.Attempt }) {
+	if s.rec.ended(a.Attempt) >= 0 {
 		return Verdict{Kind: Over, Attempt: a.Attempt, Why: "the attempt has ended: reserve with a new one"}, true
+	}
+	if s.rec.passed(&a) {
+		return Verdict{Kind: Over, Attempt: a.Attempt, Why: "attempts that were reserved as early have ended: reserve with a new one"}, true
 	}
 	return Verdict{}, false
 }
@@ -179,7 +182,7 @@ func (s *step) joinCommitted(i int, a Arrive) Verdict {
 
 // reserve is line 12: nothing speaks against the call, it executes.
 func (s *step) reserve(a Arrive) Verdict {
-	if v, full := s.full(); full {
+	if v, full := s.full(&a); full {
 		return v
 	}
 	return s.rec.Rows[s.add(s.fresh(a), "", WhyArrived)].granted()
@@ -189,9 +192,13 @@ func (s *step) reserve(a Arrive) Verdict {
 func (s *step) fresh(a Arrive) Row {
 	return Row{
 		Fingerprint: a.Fingerprint, State: Reserved, Arrived: s.now, Attempt: a.Attempt, Grant: s.nextGrant(),
-		Granted: s.now, Renewed: s.now, Runs: []string{a.Run}, Tool: a.Tool, Action: action(a.Action), Rule: a.Rule,
+		Granted: s.now, Renewed: s.now, NotAfter: a.bound(), Runs: []string{a.Run}, Tool: a.Tool,
+		Action: action(a.Action), Rule: a.Rule,
 	}
 }
+
+// bound is NotAfter as a record keeps it.
+func (a *Arrive) bound() time.Time { return a.NotAfter.Round(0).UTC() }
 
 func (s *step) nextGrant() int64 {
 	s.rec.Grants++
@@ -207,9 +214,9 @@ func action(written []byte) json.RawMessage {
 }
 
 // full refuses an arrival for which the record has no room.
-func (s *step) full() (Verdict, bool) {
-	if len(s.rec.Ended) >= MaxEnded {
-		return s.refuse("too many ended attempts of this intent are remembered"), true
+func (s *step) full(a *Arrive) (Verdict, bool) {
+	if a.NotAfter.IsZero() && s.rec.crowded() {
+		return s.refuse("too many ended attempts of this intent are remembered for a reserve without a not_after"), true
 	}
 	if !s.room() {
 		return s.refuse("too many rows of this intent"), true

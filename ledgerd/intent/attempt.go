@@ -26,7 +26,7 @@ func (s *step) extend(c Extend) Verdict {
 func (s *step) commit(c Commit) Verdict {
 	i := s.rec.byAttempt(c.Attempt)
 	if i < 0 {
-		return s.fence(c, evidenceTerm)
+		return s.fenceUnknown(c)
 	}
 	r := &s.rec.Rows[i]
 	switch {
@@ -90,30 +90,40 @@ func (s *step) release(i int, c Fail) Verdict {
 		failure.Attempt = c.Attempt + "-failure"
 		r.Failure, v.Keep = &failure, keep(&failure)
 	}
+	fingerprint := r.Fingerprint
 	if r.Question != nil && s.now.Before(r.Question.Until) && !s.rec.overtaken(i) {
 		s.giveBack(i)
 	} else {
 		s.become(i, Released, WhyFailed, s.now)
 	}
+	s.keepNewestFailed(fingerprint, c.Attempt)
 	return v
 }
 
-// tombstoneTerm is how long the failure of an attempt that the record does not know is remembered. Its rule is not
-// known either; the reserve that it overtook is late after seconds.
-const tombstoneTerm = time.Hour
-
 func (s *step) failUnknown(c Fail) Verdict {
-	i := slices.IndexFunc(s.rec.Ended, func(e Ended) bool { return e.Attempt == c.Attempt })
+	i := s.rec.ended(c.Attempt)
 	switch {
 	case i >= 0 && s.rec.Ended[i].End == ByFailure:
 		return Verdict{Kind: OK, Attempt: c.Attempt} // repeated
 	case i >= 0:
 		return Verdict{Kind: Fenced, Attempt: c.Attempt}
-	case len(s.rec.Ended) >= MaxEnded:
-		return s.refuse("too many ended attempts of this intent are remembered")
+	case s.rec.crowded():
+		return s.refuse("too many attempts of this intent that ended before their reserve came are remembered")
 	}
-	s.entomb(Ended{Attempt: c.Attempt, End: ByFailure, Class: c.Class, Until: s.now.Add(tombstoneTerm)})
+	s.entomb(s.tombstone(c.Attempt, ByFailure, c.Class))
 	return Verdict{Kind: OK, Attempt: c.Attempt}
+}
+
+// fenceUnknown fences the commit of an attempt that the record does not know, and ends the attempt: its reserve, should
+// it still come, grants nothing.
+func (s *step) fenceUnknown(c Commit) Verdict {
+	if s.rec.ended(c.Attempt) < 0 {
+		if s.rec.crowded() {
+			return s.refuse("too many attempts of this intent that ended before their reserve came are remembered")
+		}
+		s.entomb(s.tombstone(c.Attempt, ByCommit, ""))
+	}
+	return s.fence(c, evidenceTerm)
 }
 
 // evidenceTerm is how long the fenced commit of an attempt is kept whose rule is not known.

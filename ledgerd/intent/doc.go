@@ -60,17 +60,26 @@
 // once the execution's time is over). The horizon is at most the retention.
 //
 // Before the table: an arrival past its NotAfter is late; the attempt of a live row gets its grant again; an attempt
-// that has ended gets nothing. Between lines 9 and 10: a fingerprint that has moved is decided elsewhere (moved.go).
+// that has ended, or may be one that has, gets nothing. Between lines 9 and 10: a fingerprint that has moved is decided elsewhere (moved.go).
 //
 // # Attempts
 //
 // An attempt is ended by its commit, its failure of any class, or a human's resolve. An ended attempt is never granted
-// again and extends nothing. A failure that arrives before its reserve leaves a tombstone: that is an ended attempt too.
+// again and extends nothing. A failure or a commit that arrives before its reserve leaves a tombstone: that is an ended
+// attempt too.
+//
+// A reserve says until when it may be decided (NotAfter); later it is late, whatever it asks for. So once a row is gone
+// its attempt need be known only until then, and a tombstone for as long as a reserve can be under way (tombstoneTerm).
+// A body that fails again and again fills no record: a fingerprint keeps the rows of its newest failures (MaxFailed), a
+// record the names of so many ended attempts (MaxEnded), and for those before them one moment: a reserve whose NotAfter
+// is before Past may be that of an ended attempt and is told that it has ended, which costs whoever it is a second
+// reserve and nothing else. Refused is only what would leave an attempt of unknown NotAfter where there are MaxUnbound
+// of those: a further tombstone, and a reserve without NotAfter.
 //
 //	command    live          in_doubt                   committed                 released               not known
 //	extend     ok            ok, unless it has ended    fenced                    fenced                 fenced
-//	commit     committed     committed (1)              ok if it brought the      committed (1)          fenced
-//	                                                    stored result, else
+//	commit     committed     committed (1)              ok if it brought the      committed (1)          fenced, and
+//	                                                    stored result, else                              tombstone
 //	                                                    fenced
 //	fail:
 //	not_sent   released      released                   fenced                    ok if it failed, else  tombstone
@@ -120,7 +129,9 @@
 //	committed             retention, from the commit; never while an open hold or an alias  gone
 //	                      refers to it
 //	alias, denied         retention, from the answer                                        gone
-//	released, ended       wait + execution timeout + lease, from the end                    gone
+//	released              wait + execution timeout + lease, from the end                    gone
+//	ended                 its reserve's NotAfter (without one: as released)                 gone
+//	tombstone             tombstoneTerm                                                     gone
 //
 // After that everything is new.
 package intent

@@ -16,7 +16,7 @@ func (s *step) stayInDoubt(i int, a Arrive) Verdict {
 // two is committed: a failure of the retry says nothing about the attempt before it.
 func (s *step) retry(i int, a Arrive) Verdict {
 	attempt := s.rec.Rows[i].Attempt
-	if v, full := s.full(); full {
+	if v, full := s.full(&a); full {
 		return v
 	}
 	i = s.rec.byAttempt(attempt) // making room may have moved it

@@ -9,7 +9,7 @@ import (
 // ask opens a hold: lines 9, 10 and 11. Row i is what the call may repeat.
 func (s *step) ask(a Arrive, reason string, i int) Verdict {
 	of := s.rec.Rows[i].reference() // before room is made: row i may move
-	if v, full := s.full(); full {
+	if v, full := s.full(&a); full {
 		return v
 	}
 	row := Row{
@@ -42,6 +42,7 @@ func (s *step) consume(i int, a Arrive) Verdict {
 	r := s.row(i)
 	r.Attempt, r.ApprovedBy, r.Grant = a.Attempt, r.Question.ID, s.nextGrant()
 	r.Arrived, r.Granted, r.Renewed, r.Rule = s.now, s.now, s.now, a.Rule
+	r.NotAfter = a.bound()
 	s.become(i, Reserved, WhyArrived, s.now)
 	return s.rec.Rows[i].granted()
 }
@@ -59,7 +60,7 @@ func (s *step) giveBack(i int) {
 	failed, from := *r, r.State
 	failed.State, failed.Question = Released, nil
 	r.Attempt, r.ApprovedBy, r.End, r.Class, r.Failure = "", "", "", "", nil
-	r.Grant, r.Granted, r.Renewed = 0, time.Time{}, time.Time{}
+	r.Grant, r.Granted, r.Renewed, r.NotAfter = 0, time.Time{}, time.Time{}, time.Time{}
 	hold := r.Question.ID
 	s.add(failed, from, WhyFailed)
 	s.nextVersion(i)

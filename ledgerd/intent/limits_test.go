@@ -150,16 +150,89 @@ func TestRunsPastTheLimitAreAnsweredButNotRecorded(t *testing.T) {
 	}
 }
 
+// timely is a call whose reserve says when it is late, as the filter's always do.
+func (s *tale) timely(n int) Arrive {
+	a := call(n)
+	a.NotAfter = s.at.Now.Add(5 * time.Second)
+	return a
+}
+
 func TestTombstonesPastTheLimitAreRefusedNotForgotten(t *testing.T) {
 	s := newTale(t)
-	for n := range MaxEnded {
+	for n := range MaxUnbound {
 		s.want(Fail{Attempt: fmt.Sprintf("t%d", n), Class: NotSent}, OK)
 	}
 	s.want(Fail{Attempt: "one too many", Class: NotSent}, Full)
+	s.want(Commit{Attempt: "one too many", Result: Result{Digest: "r"}}, Full)
 	s.want(Fail{Attempt: "t0", Class: NotSent}, OK)
-	s.want(call(0), Full)
+	s.want(call(0), Full) // it could leave one more
+	s.want(s.timely(1), Granted)
+	s.want(Commit{Attempt: "a1", Result: Result{Digest: "r"}}, OK)
 	s.at.Now = s.at.Now.Add(tombstoneTerm)
 	s.want(call(0), Granted)
+}
+
+// A body that fails again and again must neither be refused nor make its record grow, and none of its attempts may be
+// granted twice.
+func TestFailingAgainAndAgainIsNeverRefused(t *testing.T) {
+	s := newTale(t)
+	var bounds []time.Time
+	again := func(n int) Arrive {
+		a := call(0)
+		a.Attempt, a.NotAfter = fmt.Sprintf("a%d", n), bounds[n]
+		return a
+	}
+	for n := range 5000 {
+		s.at.Now = s.at.Now.Add(time.Millisecond)
+		bounds = append(bounds, s.at.Now.Add(5*time.Second))
+		s.want(again(n), Granted)
+		s.want(Fail{Attempt: again(n).Attempt, Class: Definite, Failure: &Result{Digest: fmt.Sprint(n)}}, OK)
+	}
+	if rows, ended := len(s.rec.Rows), len(s.rec.Ended); rows != MaxFailed || ended != MaxEnded {
+		t.Errorf("%d rows and %d ended attempts are kept, want %d and %d", rows, ended, MaxFailed, MaxEnded)
+	}
+	for n := range bounds {
+		want := Over
+		if s.at.Now.After(bounds[n]) {
+			want = Late
+		}
+		s.want(again(n), want)
+	}
+	s.want(Fail{Attempt: "a4999", Class: Definite}, OK)
+	s.at.Now = s.at.Now.Add(usual().keep() + time.Second)
+	if s.want(Tick{}, OK); !s.rec.Empty() {
+		t.Errorf("%d rows and %d ended attempts are left, past=%s", len(s.rec.Rows), len(s.rec.Ended), s.rec.Past)
+	}
+}
+
+func TestManyFingerprintsThatFailLeaveRoomForOthers(t *testing.T) {
+	s := newTale(t)
+	for n := range 5000 {
+		s.want(s.timely(n), Granted)
+		s.want(Fail{Attempt: fmt.Sprintf("a%d", n), Class: NotSent}, OK)
+		s.at.Now = s.at.Now.Add(time.Millisecond)
+	}
+	if rows, ended := len(s.rec.Rows), len(s.rec.Ended); rows > MaxRows || ended > MaxEnded {
+		t.Errorf("%d rows and %d ended attempts are kept, want at most %d and %d", rows, ended, MaxRows, MaxEnded)
+	}
+}
+
+// The failure that came last is the one that somebody waits for, wherever its row stands.
+func TestTheFailureThatHasJustComeKeepsItsRow(t *testing.T) {
+	s := newTale(t)
+	s.want(call(0), Granted)
+	s.want(Fail{Attempt: "a0", Class: Unknown}, OK)
+	s.at.Now = s.at.Now.Add(time.Minute)
+	for n := range 2 * MaxFailed {
+		a := call(0)
+		a.Attempt, a.Rule.RetryInDoubt = fmt.Sprintf("b%d", n), true
+		s.want(a, Granted)
+		s.want(Fail{Attempt: a.Attempt, Class: Definite}, OK)
+	}
+	v := s.want(Fail{Attempt: "a0", Class: Definite, Failure: &Result{Digest: "why"}}, OK)
+	if got := s.rec.Attempt("a0"); got.Kind != Failed || got.Result == nil || v.Keep != got.Result.Attempt {
+		t.Errorf("who waits for it is told %+v", got)
+	}
 }
 
 func TestFencedCommitsPastTheLimitAreCounted(t *testing.T) {

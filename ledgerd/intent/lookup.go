@@ -10,7 +10,7 @@ import (
 
 // Empty says that nothing is known of the intent: the record need not be stored.
 func (rec Record) Empty() bool {
-	return len(rec.Rows) == 0 && len(rec.Ended) == 0 && len(rec.Marks) == 0 && len(rec.Evidence) == 0
+	return len(rec.Rows) == 0 && len(rec.Ended) == 0 && rec.Past.IsZero() && len(rec.Marks) == 0 && len(rec.Evidence) == 0
 }
 
 // Attempt answers whoever awaits an attempt: Wait (it executes, Since its grant), Replay (its Result), Failed (its

@@ -49,6 +49,7 @@ func TestInvariants(t *testing.T) {
 type execution struct {
 	fingerprint string
 	approvedBy  string
+	notAfter    time.Time
 	open        bool // granted, and nobody has said how it ended; a report of unknown leaves it open
 	failed      bool // it surely had no effect
 	committed   bool
@@ -85,9 +86,13 @@ func (w *witness) command() Command {
 	case 0, 1, 2, 3, 4:
 		a := Arrive{Attempt: fmt.Sprintf("a%d", len(w.attempts)), HoldID: fmt.Sprintf("h%d", len(w.holds)),
 			Fingerprint: pick(w.random, "f", "f", "g", "e"), Run: pick(w.random, "", "r", "s", "t", "u"), Rule: w.rule()}
+		a.NotAfter = pick(w.random, time.Time{}, w.at.Now.Add(5*time.Second), w.at.Now.Add(30*time.Second))
 		switch w.random.IntN(20) {
 		case 0:
 			a.Attempt = attempt
+			if e := w.attempts[attempt]; e != nil {
+				a.NotAfter = e.notAfter
+			}
 		case 1:
 			a.NotAfter = w.at.Now.Add(pick(w.random, -time.Second, 0))
 		case 2:
@@ -276,6 +281,9 @@ func (w *witness) heard(cmd Command, v Verdict) {
 		}
 	case Commit:
 		e := w.attempts[c.Attempt]
+		if e == nil {
+			w.attempts[c.Attempt] = &execution{failed: true, ended: w.at.Now} // a tombstone
+		}
 		if v.Kind != OK {
 			break
 		}
@@ -355,7 +363,7 @@ func (w *witness) granted(a Arrive, v Verdict) {
 	case e == nil:
 	case e.fingerprint == "" && w.at.Now.Before(e.ended.Add(tombstoneTerm)):
 		w.fatalf("%q was granted over its tombstone", a.Attempt)
-	case !e.ended.IsZero() && w.at.Now.Before(e.ended.Add(a.Rule.keep())):
+	case !e.ended.IsZero() && (!e.notAfter.IsZero() || w.at.Now.Before(e.ended.Add(a.Rule.keep()))):
 		w.fatalf("the ended attempt %q was granted again", a.Attempt)
 	case e.open:
 		return // the same grant again
@@ -381,7 +389,7 @@ func (w *witness) granted(a Arrive, v Verdict) {
 	if v.ApprovedBy != "" && !w.holds[v.ApprovedBy] {
 		w.fatalf("approved by %q, which nobody released", v.ApprovedBy)
 	}
-	w.attempts[a.Attempt] = &execution{fingerprint: a.Fingerprint, approvedBy: v.ApprovedBy, open: true}
+	w.attempts[a.Attempt] = &execution{fingerprint: a.Fingerprint, approvedBy: v.ApprovedBy, notAfter: a.NotAfter, open: true}
 }
 
 // replayed: a committed result never changes.

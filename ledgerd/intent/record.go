@@ -9,7 +9,9 @@ import (
 const (
 	MaxRows     = 256  // rows; then released rows go, oldest first, then arrivals are refused: Full
 	MaxRuns     = 256  // runs of one row; further ones are answered but not recorded
-	MaxEnded    = 1024 // ended attempts without a row; then arrivals and tombstones are refused: Full
+	MaxFailed   = 8    // failed rows of one fingerprint; then the one that failed first goes
+	MaxEnded    = 256  // ended attempts without a row, of a known NotAfter; further ones are known by Past alone
+	MaxUnbound  = 1024 // those of an unknown NotAfter, tombstones above all; then what would leave another: Full
 	MaxMarks    = 256  // marks of fingerprints that have moved; then arrivals that would leave another are refused: Full
 	MaxEvidence = 16   // fenced commits that are kept; later ones are only counted
 	MaxHistory  = 32   // events of one row; then the oldest but the first goes
@@ -20,6 +22,7 @@ const (
 type Record struct {
 	Rows     []Row      `json:"rows,omitempty"`   // in the order in which they were made
 	Ended    []Ended    `json:"ended,omitempty"`  // ended attempts that have no row, tombstones among them
+	Past     time.Time  `json:"past,omitzero"`    // attempts without a row whose NotAfter is before this count as ended
 	Marks    []Mark     `json:"marks,omitempty"`  // fingerprints that are decided in another record
 	Evidence []Evidence `json:"evid,omitempty"`   // fenced commits
 	Fenced   int64      `json:"fenced,omitempty"` // how many fenced commits there were
@@ -36,6 +39,7 @@ type Row struct {
 	ApprovedBy  string          `json:"approved,omitempty"` // the hold whose release allowed the attempt
 	Grant       int64           `json:"grant,omitempty"`    // which grant of the record it was: a greater one is newer
 	Granted     time.Time       `json:"granted,omitzero"`   // when
+	NotAfter    time.Time       `json:"bound,omitzero"`     // of the reserve that was granted; zero: it may come whenever
 	Renewed     time.Time       `json:"renewed,omitzero"`   // the attempt's last sign of life: the lease counts from it
 	End         End             `json:"end,omitempty"`      // how the attempt ended; empty: it has not
 	Class       Class           `json:"class,omitempty"`    // of the failure that ended it
@@ -104,12 +108,14 @@ const (
 	WhyEvicted    Why = "evicted"       // it made room
 )
 
-// Ended is an attempt that has ended and has no row (any more): it is never granted again.
+// Ended is an attempt that has ended and has no row (any more): it is never granted again. From Until on its reserve is
+// late, so that nothing need be remembered of it.
 type Ended struct {
 	Attempt string    `json:"attempt"`
 	End     End       `json:"end"`
 	Class   Class     `json:"class,omitempty"`
 	Until   time.Time `json:"until"`
+	Bound   bool      `json:"bound,omitempty"` // Until is known from its reserve, not assumed
 }
 
 // Mark says that a fingerprint is decided in another record.

@@ -17,6 +17,9 @@ func (rec Record) Due(resumed time.Time) time.Time {
 	for i := range rec.Ended {
 		sooner(rec.Ended[i].Until)
 	}
+	if !rec.Past.IsZero() {
+		sooner(rec.Past)
+	}
 	for i := range rec.Marks {
 		sooner(rec.Marks[i].Until)
 	}
@@ -83,6 +86,9 @@ func (s *step) pass() {
 			at = due // a row that was pinned goes when what pinned it does
 		}
 		s.expire(i, at)
+	}
+	if past := s.rec.Past; !past.IsZero() && !past.After(s.now) {
+		s.changed, s.rec.Past = true, time.Time{} // every reserve that it stands for is late
 	}
 	forget(s, &s.rec.Ended, func(e Ended) time.Time { return e.Until })
 	forget(s, &s.rec.Marks, func(m Mark) time.Time { return m.Until })

@@ -26,7 +26,8 @@ type Rule struct {
 // horizon is how far back line 11 looks.
 func (r Rule) horizon() time.Duration { return min(r.Horizon, r.Retention) }
 
-// keep is how long released rows, ended attempts and tombstones stay: whoever waited for them has heard by then.
+// keep is how long released rows stay, and ended attempts whose reserve had no NotAfter: whoever waited for them has
+// heard by then.
 func (r Rule) keep() time.Duration { return r.Wait + r.ExecutionTimeout + r.Lease }
 
 // storedRule is a Rule in a record: durations are nanoseconds, what is usual is left out.

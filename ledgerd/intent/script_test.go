@@ -357,6 +357,9 @@ func (s *story) show() {
 			s.say("  %s: %s, %s", s.since(e.At), e.State, e.Why)
 		}
 	}
+	if !s.rec.Past.IsZero() {
+		s.say("ended: all that were reserved with not_after before %s", s.since(s.rec.Past))
+	}
 	for _, e := range s.rec.Ended {
 		s.say("ended %s by %s until %s", e.Attempt, e.End, s.since(e.Until))
 	}

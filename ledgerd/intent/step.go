@@ -115,22 +115,18 @@ func remember(h []Event, e Event) []Event {
 	return append(slices.Clip(h), e)
 }
 
-// remove takes a row out. Where its attempt has ended so recently that its reserve may still be under way, that stays
-// known.
+// remove takes a row out. Where its attempt's reserve may still be under way, that it has ended stays known.
 func (s *step) remove(i int, why Why, end End, at time.Time) {
 	s.ownRows()
 	r := s.rec.Rows[i]
 	s.changes = append(s.changes, change(&r, r.State, "", why, at))
 	s.rec.Rows = slices.Delete(s.rec.Rows, i, i+1)
-	if until := r.Since.Add(r.Rule.keep()); r.Attempt != "" && until.After(at) {
-		s.entomb(Ended{Attempt: r.Attempt, End: end, Class: r.Class, Until: until})
+	if r.Attempt == "" {
+		return
 	}
-}
-
-// entomb remembers an ended attempt that has no row.
-func (s *step) entomb(e Ended) {
-	s.changed = true
-	s.rec.Ended = append(slices.Clip(s.rec.Ended), e)
+	if e := ended(&r, end); e.Until.After(at) {
+		s.entomb(e)
+	}
 }
 
 // join records that a run belongs to a row. A row full of runs answers further ones but does not record them.
