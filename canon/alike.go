@@ -18,8 +18,8 @@ type alike struct {
 // and the customer's address is the customer's, so that the intent stays what it is.
 func (r *reading) keepApart() {
 	if len(r.rule.identity) > 0 { // what is not listed has no say
-		for n := range r.rule.identity {
-			if at := r.find(r.args, r.rule.identity[n].at); at >= 0 {
+		for _, at := range r.listed {
+			if at >= 0 {
 				r.addAlike(at)
 			}
 		}

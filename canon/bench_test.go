@@ -19,6 +19,10 @@ func ofSize(size int) string {
 	return head + strings.Repeat(item, max(0, size-len(refund))/len(item)) + "]}}" + tail
 }
 
+// BenchmarkRead reads a body of each size. In wasm, as the filter runs it, but on wazero instead of Envoy's engine:
+//
+//	go build -o /tmp/wazero github.com/tetratelabs/wazero/cmd/wazero
+//	GOOS=wasip1 GOARCH=wasm go test -run '^$' -bench Read -exec '/tmp/wazero run' ./canon
 func BenchmarkRead(b *testing.B) {
 	for _, size := range []struct {
 		name  string

@@ -37,8 +37,8 @@
 //
 // JSON is read strictly: RFC 8259 with the demands of I-JSON (RFC 7493). It is UTF-8 without a byte order mark and
 // without lone surrogates; no name stands twice in an object, however it is escaped; nothing stands behind the value.
-// MaxDepth, MaxExponent, MaxNumber and MaxValues bound what a body may hold. Everything else is malformed_body, with the
-// byte and the JSON pointer (RFC 6901) where reading ended.
+// MaxDepth, MaxExponent, MaxNumber and MaxValues bound what a body may hold. Everything else is malformed_body, with
+// the byte and the JSON pointer (RFC 6901) where reading ended.
 //
 //   - Names are sorted by their UTF-16 code units (RFC 8785, section 3.2.3), at every depth. Arrays keep their order.
 //     null is not absent.
@@ -48,13 +48,13 @@
 //     instead (10e+400), so that it can be read again.
 //   - Strings are kept to the letter: case, white space and Unicode form count. Only escapes do not.
 //
-// A form (application/x-www-form-urlencoded, by the URL Standard) becomes an object of strings, a repeated name an array
-// in order. Escapes are two hex digits that give UTF-8; an empty form is refused.
+// A form (application/x-www-form-urlencoded, by the URL Standard) becomes an object of strings, a repeated name an
+// array in order. Escapes are two hex digits that give UTF-8; an empty form is refused.
 //
 // An MCP body is one JSON-RPC tools/call message: params.name is the tool, params.arguments the args, none are {}. The
 // message's id and params._meta do not count. The other params do: inputResponses and requestState make a continuation
-// another call than the one that it continues, and count whole: nothing in them is volatile, and requestState is never an
-// address nor money. A batch is refused.
+// another call than the one that it continues, and count whole: nothing in them is volatile, and requestState is never
+// an address nor money. A batch is refused.
 //
 // Under JSON, application/json and every +json are read; a call with neither body nor media type has no args. A charset
 // other than UTF-8, a content coding and any other media type are unsupported_media_type.
@@ -95,38 +95,40 @@
 //
 // Such a field counts all the same
 //
-//   - where the tool's name has its noun as a word, singular or plural: to approve_request, request_id 17 and 18 are two
-//     things, and so are two trace ids to get-traces;
-//   - where nothing would be left of its object. An object named like metadata then goes as a whole, if it is not alone;
+//   - where the tool's name has its noun as a word, singular or plural: to approve_request, request_id 17 and 18 are
+//     two things, and so are two trace ids to get-traces;
+//   - where nothing would be left of its object. An object named like metadata then goes as a whole, if it is not
+//     alone;
 //   - where the rule keeps its name.
 //
 // A rule may add names, which are then dropped anywhere, in the query too. Where a rule lists identity, the args are an
 // object of those pointers and their values; volatile fields that it lists count, and nothing beside the args does. A
-// currency that it lists counts by its code, also where an amount that is not listed has taken it in; beside an amount of
-// it that is listed too, it says nothing more.
+// currency that it lists counts by its code, also where an amount that is not listed has taken it in; beside an amount
+// of it that is listed too, it says nothing more.
 //
 // Names that merely look alike count: id, order_id, reference, created_at, thread_id, session_id.
 //
 // # E-mail addresses
 //
 // A string that is one address and nothing else is put in lower case, ASCII letters only, so that neither U+0130 nor
-// U+212A becomes another mailbox; its domain is written as IDNA writes it in ASCII (UTS 46, non-transitional). Plus tags
-// and dots stay. An address here is a local part without quotes and a domain of two labels at least, the last of which
-// begins with a letter, within the lengths of RFC 5321: lodash@4.17.21 is none. Names of members are never addresses.
+// U+212A becomes another mailbox; its domain is written as IDNA writes it in ASCII (UTS 46, non-transitional). Plus
+// tags and dots stay. An address here is a local part without quotes and a domain of two labels at least, the last of
+// which begins with a letter, within the lengths of RFC 5321: lodash@4.17.21 is none. Names of members are never
+// addresses.
 //
 // # What is meant to the letter
 //
 // An address and an amount have one form because people write them as they like. Some texts only look like that, and
 // these stay as they are written:
 //
-//   - The text of a field whose name ends in the word password, passwd, pwd, passphrase, passcode, pin, otp, secret, token,
-//     key, credential or signature, or in pattern, regex, regexp or replacement (where $1 and 12$ are no money), singular or
-//     plural, in any key style; and what is in such a field, but for money fields and customers, which say themselves what
-//     they are, and for fields that the rule says are money.
-//   - Texts of one call that mean the same and are written differently, wherever they stand: replacing "$12.00" by "$12" is
-//     not replacing "$12" by "$12.00", and so it is with old_email and new_email. Texts in money fields are amounts all the
-//     same, and the customer's address is the customer's. What does not count has no say in this. A currency beside them
-//     stays then, too.
+//   - The text of a field whose name ends in the word password, passwd, pwd, passphrase, passcode, pin, otp, secret,
+//     token, key, credential or signature, or in pattern, regex, regexp or replacement (where $1 and 12$ are no money),
+//     singular or plural, in any key style; and what is in such a field, but for money fields and customers, which say
+//     themselves what they are, and for fields that the rule says are money.
+//   - Texts of one call that mean the same and are written differently, wherever they stand: replacing "$12.00" by
+//     "$12" is not replacing "$12" by "$12.00", and so it is with old_email and new_email. Texts in money fields are
+//     amounts all the same, and the customer's address is the customer's. What does not count has no say in this. A
+//     currency beside them stays then, too.
 //   - In a field that no name calls money, without a currency beside it, all spellings of money but the plain ones.
 //
 // # Money
@@ -138,8 +140,8 @@
 //     spelling; a bare number or numeric text is money in a money field beside a
 //     currency, in major units; amount_minor and amount_cents are the field amount in minor units. The rule's money
 //     fields are what the rule says, beside a currency or not;
-//   - in a field that counts minor units (amount_minor, price_cents, a rule's) a text that names a major one ("1200 USD",
-//     "$12") may be meant either way, and stays as it is written. Digits alone and "1200 cents" are read;
+//   - in a field that counts minor units (amount_minor, price_cents, a rule's) a text that names a major one ("1200
+//     USD", "$12") may be meant either way, and stays as it is written. Digits alone and "1200 cents" are read;
 //   - a number whose digits are more than 68 places from its decimal point (1e400) is none;
 //   - value is a money field only in an object of a value and a currency: nothing else in it is a plain value;
 //   - an object that is nothing but amount (or value) and currency is that amount itself: {"price":{"value":"5.00",
@@ -153,15 +155,15 @@
 // # Customer and amount
 //
 // The customer is what the rule's pointers find first, else the args' member customer, customer_id, recipient, user_id
-// or email, in this order and in any key style. null and the empty text are none. The amount is what the rule's pointers
-// find first, else the money called amount, else the args' only money, else a number called amount together with the
-// text beside it that names its currency, as for currencies that ISO 4217 does not list.
+// or email, in this order and in any key style. null and the empty text are none. The amount is what the rule's
+// pointers find first, else the money called amount, else the args' only money, else a number called amount together
+// with the text beside it that names its currency, as for currencies that ISO 4217 does not list.
 //
 // # Scope
 //
 // No caller is ever given another caller's result. By default the scope is a digest of authorization and x-api-key, or
-// of cookie where neither is there; a rule names other sources, all of which count, or none. The digest is made with the
-// deployment's key; credentials stand in nothing that this package gives away. A claim that the rule names and that
+// of cookie where neither is there; a rule names other sources, all of which count, or none. The digest is made with
+// the deployment's key; credentials stand in nothing that this package gives away. A claim that the rule names and that
 // nobody verified is unstable_scope, and so are schemes whose credentials differ on every request: AWS signatures,
 // Digest, DPoP, Hawk, MAC, HTTP Signature, Azure SharedKey, Negotiate, NTLM, and OAuth 1.0. Headers that are there and
 // say nothing about who calls do not count, except stripe-account, x-org-id, x-tenant-id and those that the rule adds.

@@ -186,7 +186,7 @@ func (x *explanation) member(parent, c int32, at place) {
 	case taken:
 		switch {
 		case m.known != currencyName:
-		case x.isListed(c) && !x.isCovered(c):
+		case slices.Contains(x.listed, c) && !x.isCovered(c):
 			x.add(ruleCurrency, from, quoted(codeOf(m)), "the rule's identity lists it and no amount beside it, so it counts by "+
 				"itself, in upper case")
 		default:

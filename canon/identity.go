@@ -1,5 +1,16 @@
 package canon
 
+// findListed finds what the rule's identity lists.
+func (r *reading) findListed() {
+	for n := range r.rule.identity {
+		at := int32(-1)
+		if r.args >= 0 {
+			at = r.find(r.args, r.rule.identity[n].at)
+		}
+		r.listed = append(r.listed, at)
+	}
+}
+
 // appendArgs appends the args: all that counts in them, or, where the rule lists identity, an object of those pointers
 // that the args have.
 func (r *reading) appendArgs(dst []byte) ([]byte, *Error) {
@@ -9,7 +20,7 @@ func (r *reading) appendArgs(dst []byte) ([]byte, *Error) {
 	found := false
 	dst = append(dst, '{')
 	for n := range r.rule.identity {
-		at := r.find(r.args, r.rule.identity[n].at)
+		at := r.listed[n]
 		if at < 0 {
 			continue
 		}
@@ -39,29 +50,16 @@ func (r *reading) appendArgs(dst []byte) ([]byte, *Error) {
 	return append(dst, '}'), nil
 }
 
-// isListed says whether a value is one that the rule's identity lists.
-func (r *reading) isListed(i int32) bool {
-	for n := range r.rule.identity {
-		if r.find(r.args, r.rule.identity[n].at) == i {
-			return true
-		}
-	}
-	return false
-}
-
 // isCovered says whether a currency that amounts have taken in counts with something else that the rule's identity
 // lists: an amount of this currency beside it, or what both stand in. Then it is said already, as it is where there is
 // no field for it.
 func (r *reading) isCovered(i int32) bool {
-	object := r.values[i].parent
-	code := codeOf(&r.values[i])
-	for n := range r.rule.identity {
-		at := r.find(r.args, r.rule.identity[n].at)
+	object, code := r.values[i].parent, codeOf(&r.values[i])
+	for _, at := range r.listed {
 		if at < 0 || at == i {
 			continue
 		}
-		v := &r.values[at]
-		switch {
+		switch v := &r.values[at]; {
 		case at <= i && i < v.next: // what both stand in
 			return true
 		case v.parent == object && v.gone == taken:

@@ -27,6 +27,7 @@ type reading struct {
 	amounts    []money.Amount
 	addresses  []string // in their one form
 	alike      []alike
+	listed     []int32 // what each pointer of the rule's identity finds; -1: nothing
 	order      []int32
 	out, side  []byte
 
@@ -52,7 +53,7 @@ func (c *Canonicalizer) release(r *reading) {
 	r.forget()
 	clear(r.amounts)
 	clear(r.addresses)
-	r.addresses, r.alike = r.addresses[:0], r.alike[:0]
+	r.addresses, r.alike, r.listed = r.addresses[:0], r.alike[:0], r.listed[:0]
 	r.amounts, r.order, r.out, r.side = r.amounts[:0], r.order[:0], r.out[:0], r.side[:0]
 	if cap(r.out) > usual {
 		r.out = nil
@@ -181,6 +182,7 @@ func (r *reading) settle() {
 		r.dropVolatile(r.args, at)
 		r.readMoney(r.args, around{}, true)
 	}
+	r.findListed()
 	r.keepApart()
 }
 

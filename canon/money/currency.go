@@ -41,23 +41,26 @@ func FoldCode(code string) (string, bool) {
 	return table[row : row+codeWidth], true
 }
 
-// rowOf is where the row of code starts in table, or -1.
+// letters is how many letters a code is made of.
+const letters = 26
+
+// rows is for every three letters one more than the row in table, or 0.
+var rows = func() (index [letters * letters * letters]uint8) {
+	for row := 0; row < len(table); row += rowWidth {
+		index[place(table[row:])] = uint8(row/rowWidth + 1)
+	}
+	return index
+}()
+
+// place is where three upper-case letters stand in rows.
+func place(code string) int {
+	return (int(code[0]-'A')*letters+int(code[1]-'A'))*letters + int(code[2]-'A')
+}
+
+// rowOf is where the row of code starts in table; negative where there is none.
 func rowOf(code string) int {
-	if len(code) != codeWidth {
+	if len(code) != codeWidth || !isUpper(code[0]) || !isUpper(code[1]) || !isUpper(code[2]) {
 		return -1
 	}
-	low, high := 0, len(table)/rowWidth
-	for low < high {
-		middle := (low + high) / 2
-		row := middle * rowWidth
-		switch found := table[row : row+codeWidth]; {
-		case found == code:
-			return row
-		case found < code:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return -1
+	return (int(rows[place(code)]) - 1) * rowWidth
 }

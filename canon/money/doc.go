@@ -6,9 +6,9 @@
 // one: it is exact (no floating point, no rounding), and where a text has two readings it is left as it is. It keeps no
 // state, allocates nothing to read, and takes time linear in the text.
 //
-// It does not know objects: its caller finds the currency beside an amount ([ClassOf], [FoldCode]), says what the field is
-// that a text stands in ([Field]), decides what two readings in one object and two spellings in one call mean, and writes
-// down what stays raw.
+// It does not know objects: its caller finds the currency beside an amount ([ClassOf], [FoldCode]), says what the field
+// is that a text stands in ([Field]), decides what two readings in one object and two spellings in one call mean, and
+// writes down what stays raw.
 //
 // # The grammar
 //
@@ -38,9 +38,9 @@
 //	mark      = "." | ","                               ; not the group's
 //
 // A plain spelling is what people write in running text: no white space outside, no line ends, no runs of spaces, no
-// parentheses, no minus behind, none with a space behind it in front (an item of a list), no leading zeros (00.50), no "$"
-// that touches the number's end (a pattern's). In a field that no name calls money, with no currency beside it, plain
-// spellings alone are read.
+// parentheses, no minus behind, none with a space behind it in front (an item of a list), no leading zeros (00.50), no
+// "$" that touches the number's end (a pattern's). In a field that no name calls money, with no currency beside it,
+// plain spellings alone are read.
 //
 // # What it means
 //
@@ -81,6 +81,6 @@
 // # Sources
 //
 // ISO 4217 list one (its date is [Published]) for codes and minor units; funds codes (CLF, UYW, …) are in it, and what
-// has no minor units (metals, XDR, XTS, XXX) is not. Unicode CLDR for symbols, separators, spaces and direction marks of
-// its locales, and for the accounting formats.
+// has no minor units (metals, XDR, XTS, XXX) is not. Unicode CLDR for symbols, separators, spaces and direction marks
+// of its locales, and for the accounting formats.
 package money

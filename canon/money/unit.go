@@ -69,7 +69,7 @@ func (s Symbols) unit(text []byte) (unit, bool) {
 	if len(text) == 0 || len(text) > maxUnit {
 		return unit{}, false
 	}
-	known, ok := find(symbolTable[:], text)
+	known, ok := find(symbolTable[:], &symbolIndex, text)
 	if !ok {
 		known, ok = findWord(text)
 	}
@@ -87,9 +87,24 @@ func (s Symbols) unit(text []byte) (unit, bool) {
 	return known, true
 }
 
-// find looks text up in rows, which are in order.
-func find(rows []row, text []byte) (unit, bool) {
-	low, high := 0, len(rows)
+// index is where the rows begin whose text begins with a byte, in a table that is in order.
+type index [257]uint8
+
+func indexOf(rows []row) (starts index) {
+	for at, row := range rows {
+		starts[int(row.text[0])+1] = uint8(at + 1)
+	}
+	for c := 1; c < len(starts); c++ {
+		starts[c] = max(starts[c], starts[c-1])
+	}
+	return starts
+}
+
+var symbolIndex, wordIndex = indexOf(symbolTable[:]), indexOf(wordTable[:])
+
+// find looks a text, which is not empty, up in rows, which are in order.
+func find(rows []row, starts *index, text []byte) (unit, bool) {
+	low, high := int(starts[text[0]]), int(starts[int(text[0])+1])
 	for low < high {
 		middle := (low + high) / 2
 		switch found := &rows[middle]; {
@@ -113,5 +128,5 @@ func findWord(text []byte) (unit, bool) {
 			lower[i] = c + 'a' - 'A'
 		}
 	}
-	return find(wordTable[:], lower)
+	return find(wordTable[:], &wordIndex, lower)
 }
