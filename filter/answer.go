@@ -27,14 +27,14 @@ func (s *stream) goOn(headers [][2]string) {
 	if scheme := s.header(":scheme"); len(scheme) > 0 {
 		headers = append([][2]string{{":scheme", scheme[0]}}, headers...)
 	}
-	if err := proxywasm.ReplaceHttpRequestHeaders(headers); err != nil {
-		s.plugin.host.Warn("a call cannot be passed on: " + err.Error())
-		s.call.Passed(exchange.HTTPReply{})
-		s.send(s.plugin.worker.Fault())
-		return
+	err := proxywasm.ReplaceHttpRequestHeaders(headers)
+	if err == nil {
+		err = proxywasm.ResumeHttpRequest()
 	}
-	if err := proxywasm.ResumeHttpRequest(); err != nil {
+	if err != nil {
 		s.plugin.host.Warn("a call cannot go on: " + err.Error())
+		s.call.Stayed()
+		s.send(s.plugin.worker.Fault())
 	}
 }
 
@@ -43,10 +43,12 @@ func (s *stream) act(do func()) {
 	if proxywasm.SetEffectiveContext(s.id) != nil {
 		return
 	}
+	defer func() {
+		if err := proxywasm.SetEffectiveContext(s.plugin.id); err != nil {
+			proxywasm.LogCritical("idem: the root context cannot act again: " + err.Error())
+		}
+	}()
 	do()
-	if err := proxywasm.SetEffectiveContext(s.plugin.id); err != nil {
-		proxywasm.LogCritical("idem: the root context cannot act again: " + err.Error())
-	}
 }
 
 // send answers the stream that is the acting context.

@@ -8,23 +8,24 @@ const maxPerCallback = 64
 // outbox keeps what is to be sent to streams in order, and lets it out in portions, one for each callback.
 type outbox struct {
 	waiting []func()
-	sent    int // in this callback
-	wake    func()
+	sent    int              // in this callback
+	wake    func()           // asks for another callback
+	fault   func(reason any) // told of a send that panicked: it must not cost the others theirs
 }
 
 // begin starts a callback: a new portion may go.
 func (o *outbox) begin() {
-	o.sent = 0
 	n := min(maxPerCallback, len(o.waiting))
-	for i, send := range o.waiting[:n] {
-		o.waiting[i] = nil
-		send()
-	}
-	o.sent = n
+	portion := o.waiting[:n:n]
 	if o.waiting = o.waiting[n:]; len(o.waiting) == 0 {
 		o.waiting = nil
 	} else {
 		o.wake()
+	}
+	o.sent = n
+	for i, send := range portion {
+		portion[i] = nil
+		o.do(send)
 	}
 }
 
@@ -32,9 +33,18 @@ func (o *outbox) begin() {
 func (o *outbox) put(send func()) {
 	if o.sent < maxPerCallback && len(o.waiting) == 0 {
 		o.sent++
-		send()
+		o.do(send)
 		return
 	}
 	o.waiting = append(o.waiting, send)
 	o.wake()
+}
+
+func (o *outbox) do(send func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			o.fault(r)
+		}
+	}()
+	send()
 }

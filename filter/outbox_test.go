@@ -10,7 +10,7 @@ func TestOneCallbackAnswersABoundedNumberOfStreamsInOrder(t *testing.T) {
 	o := outbox{wake: func() { wakes++ }}
 	var sent, want []int
 	o.begin()
-	for i := range 3 * maxPerCallback / 2 * 2 {
+	for i := range 3 * maxPerCallback {
 		want = append(want, i)
 		o.put(func() { sent = append(sent, i) })
 	}
@@ -29,5 +29,24 @@ func TestOneCallbackAnswersABoundedNumberOfStreamsInOrder(t *testing.T) {
 	}
 	if !slices.Equal(sent, want) {
 		t.Errorf("sent %v", sent)
+	}
+}
+
+func TestSendThatPanicsCostsNoOtherItsOwn(t *testing.T) {
+	faults, sent := 0, 0
+	o := outbox{wake: func() {}, fault: func(any) { faults++ }}
+	for i := range 3 * maxPerCallback {
+		o.put(func() {
+			if i%maxPerCallback == 0 {
+				panic("a fault")
+			}
+			sent++
+		})
+	}
+	for len(o.waiting) > 0 {
+		o.begin()
+	}
+	if faults != 3 || sent != 3*maxPerCallback-3 {
+		t.Errorf("%d faults, %d sent", faults, sent)
 	}
 }

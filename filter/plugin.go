@@ -43,6 +43,7 @@ func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 	}
 	p.host = newHost(p)
 	p.outbox.wake = p.host.Wake
+	p.outbox.fault = func(reason any) { p.host.Fault("a reply", reason) }
 	// The ids of VMs and contexts are the same in every worker, so only chance keeps the queues apart.
 	queue, err := proxywasm.RegisterSharedQueue("idem-" + p.host.NewID())
 	if err != nil {

@@ -22,12 +22,14 @@ type Call struct {
 	attempt  string        // of its newest reserve
 	record   string        // the intent whose record decided that reserve
 	arrived  time.Duration // when the call came in
-	sent     time.Duration // when its newest reserve was first sent
+	sent     time.Duration // when its newest reserve was sent
+	left     bool          // that reserve has been sent: the ledger may know of it
+	asking   bool          // that reserve has no answer yet
 	anew     int           // how often it reserved anew
-	size     int64         // what it keeps of its worker's room
-	asking   bool          // its reserve is under way
 	late     int           // how often of these because its reserve came too late
+	held     bool          // it waits, or has waited, for a human's answer
 	answered bool          // it has its reply, or has left
+	size     int64         // what it keeps of its worker's room
 	running  *execution    // that the caller's own stream executes
 	passed   *HTTPReply    // how that stream ended
 }
@@ -51,10 +53,11 @@ func (c *Call) settled() {
 	}
 }
 
-// lastBound is when the caller has its reply for certain: whatever it waits for has a bound that is over by then.
+// lastBound is when the caller has its reply for certain: it may wait, then have to execute itself, and ask the ledger
+// some times meanwhile; all of that is over by then.
 func (c *Call) lastBound() time.Duration {
 	ledger := c.worker.config.Ledger
-	return max(c.waitEnds(), c.arrived+c.Rule.ExecutionTimeout) + ledger.CommitTimeout + 4*ledger.Timeout
+	return c.arrived + max(c.Rule.Wait, c.Rule.HoldWait) + c.Rule.ExecutionTimeout + ledger.CommitTimeout + 4*ledger.Timeout
 }
 
 // reply answers the caller, once.
@@ -69,8 +72,13 @@ func (c *Call) reply(r Reply) {
 
 func (c *Call) refuse(p problem) { c.reply(c.problemReply(p)) }
 
-// waitEnds is when a wait for another's execution ends.
-func (c *Call) waitEnds() time.Duration { return c.arrived + max(c.Rule.Wait, c.Rule.HoldWait) }
+// waitEnds is when a wait for another's execution ends. A call that was held goes on in the wait that it had for that.
+func (c *Call) waitEnds() time.Duration {
+	if c.held {
+		return c.arrived + max(c.Rule.Wait, c.Rule.HoldWait)
+	}
+	return c.arrived + c.Rule.Wait
+}
 
 // holdEnds is when the wait for a human's answer ends.
 func (c *Call) holdEnds() time.Duration { return c.arrived + c.Rule.HoldWait }
@@ -79,14 +87,14 @@ func (c *Call) holdEnds() time.Duration { return c.arrived + c.Rule.HoldWait }
 func (w *Worker) reserve(c *Call) {
 	c.attempt, c.record = w.host.NewID(), c.Action.Intent
 	rule := &c.Rule.Ledger
-	c.asking = true
+	c.asking, c.left = true, false
 	w.link.send(queued{
 		op: wire.Op{
 			Kind: wire.OpReserve, Attempt: c.attempt,
 			Intent: c.Action.Intent, Fingerprint: c.Action.Fingerprint, Also: c.Also,
 			Run: c.Action.Run, Tool: c.Action.Tool, Action: c.Request.forPeople(c.Action), Rule: rule,
 		},
-		sent: func(now time.Duration) { c.sent = now },
+		sent: func(now time.Duration) { c.sent, c.left = now, true },
 		done: func(a wire.Answer, ok bool) {
 			c.asking = false
 			w.decided(c, a, ok)
@@ -116,7 +124,9 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 		return
 	}
 	if !ok {
-		w.abandon(c.attempt, c.record)
+		if c.left {
+			w.abandon(c.attempt, c.record)
+		}
 		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
 			detail: "the ledger could not be reached, so the tool was not called"})
 		return
@@ -135,7 +145,7 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 	case wire.AnswerInFlight:
 		w.join(c, a)
 	case wire.AnswerReplay:
-		w.replay(c, a, outcomeReplay)
+		w.replay(c, a)
 	case wire.AnswerHeld:
 		w.held(c, a)
 	case wire.AnswerInDoubt:
@@ -144,10 +154,18 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 		c.refuse(problem{code: codeDenied, hold: a.Hold, detail: "a person decided that this call must not be executed"})
 	case wire.AnswerRefused:
 		w.refusedByLedger(c, a)
-	default:
+	case wire.AnswerError:
+		if a.Code == wire.CodeOverloaded {
+			w.abandon(c.attempt, c.record)
+			c.refuse(overloadedProblem(a))
+			return
+		}
 		if a.Code != wire.CodeUnavailable {
 			w.host.Warn("the ledger does not take a reserve: " + a.Field + ": " + a.Detail)
 		}
+		w.undecided(c)
+	default:
+		w.host.Warn("the ledger answered a reserve with " + string(a.Kind))
 		w.undecided(c)
 	}
 }
@@ -183,6 +201,7 @@ func (w *Worker) join(c *Call, a wire.Answer) {
 // held tells the caller of the hold, at once or after the rule's hold_wait.
 func (w *Worker) held(c *Call, a wire.Answer) {
 	if c.Rule.HoldWait > 0 && w.host.Now() < c.holdEnds() && a.Hold != nil {
+		c.held = true
 		w.watch(c, watchKey{hold: *a.Hold})
 		return
 	}
@@ -190,30 +209,43 @@ func (w *Worker) held(c *Call, a wire.Answer) {
 }
 
 // replay gives the stored result, fetching it first where it is large.
-func (w *Worker) replay(c *Call, a wire.Answer, outcome string) {
+func (w *Worker) replay(c *Call, a wire.Answer) {
+	if a.Fetch {
+		w.fetch(a.Attempt, c.record, a, func(a wire.Answer) { c.stored(a, outcomeReplay) })
+		return
+	}
+	c.stored(a, outcomeReplay)
+}
+
+// fetch asks for the stored reply of an attempt by a call of its own, and gives a with that reply in it. Where there is
+// none any more, a.Missing says so; where it cannot be had now, a.Fetch stays.
+func (w *Worker) fetch(attempt, intent string, a wire.Answer, then func(wire.Answer)) {
+	op := wire.Op{Kind: wire.OpFetch, Attempt: attempt, Intent: intent}
+	w.ask(op, w.config.Ledger.Timeout, func(f wire.Answer, ok bool) {
+		switch {
+		case !ok || f.Kind == wire.AnswerError:
+		case f.Kind == wire.AnswerResult && f.Result != nil:
+			a.Fetch, a.Result = false, f.Result
+		default:
+			a.Fetch, a.Missing = false, wire.MissingErased
+		}
+		then(a)
+	})
+}
+
+// stored tells the caller the stored result.
+func (c *Call) stored(a wire.Answer, outcome string) {
 	switch {
 	case a.Missing != "":
 		c.refuse(missingProblem(a.Missing))
 	case a.Fetch:
-		op := wire.Op{Kind: wire.OpFetch, Attempt: a.Attempt, Intent: c.record}
-		w.ask(op, w.config.Ledger.Timeout, func(f wire.Answer, ok bool) { w.fetched(c, f, ok, outcome) })
+		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
+			detail: "it was executed; the ledger could not be reached for its stored result"})
 	case a.Result == nil:
-		w.host.Warn("the ledger gave a replay without a result")
+		c.worker.host.Warn("the ledger gave neither a result nor why there is none")
 		c.refuse(missingProblem(wire.MissingErased))
 	default:
 		c.reply(c.resultReply(*a.Result, outcome))
-	}
-}
-
-func (w *Worker) fetched(c *Call, f wire.Answer, ok bool, outcome string) {
-	switch {
-	case !ok || f.Kind == wire.AnswerError:
-		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
-			detail: "it was executed before; the ledger could not be reached for its stored result"})
-	case f.Kind == wire.AnswerResult && f.Result != nil:
-		c.reply(c.resultReply(*f.Result, outcome))
-	default:
-		c.refuse(missingProblem(wire.MissingErased))
 	}
 }
 
@@ -228,7 +260,6 @@ func (w *Worker) refusedByLedger(c *Call, a wire.Answer) {
 		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
 			detail: "the ledger answered too late, so the tool was not called"})
 	default:
-		after := time.Duration(a.RetryAfterMS) * time.Millisecond
-		c.refuse(problem{code: codeOverloaded, retryAfter: max(after, time.Second), detail: a.Detail})
+		c.refuse(overloadedProblem(a))
 	}
 }

@@ -343,6 +343,7 @@ func TestAFaultOfTheFilterIsAnUnavailableLedger(t *testing.T) {
 
 func TestLongOutageDoesNotGrowWithoutBound(t *testing.T) {
 	b := newBench(t)
+	b.execute("a") // so that the ledger's clock has been heard
 	b.host.refuse = func(HTTPCall) bool { return true }
 	for range maxSettling + 10 {
 		c := &Call{Rule: b.rule, Action: canon.Action{Fingerprint: fingerprint1, Intent: intent1}, Caller: &caller{}}
@@ -376,4 +377,101 @@ func TestRecordOfAFormerConfigurationIsNamedInWhatFollows(t *testing.T) {
 		t.Errorf("awaited in the record %s", got)
 	}
 	b.waits(w)
+}
+
+func TestReserveThatWasNeverSentIsNotTakenBack(t *testing.T) {
+	b := newBench(t)
+	b.arrive("first") // whose batch is stuck
+	c := b.arrive("a")
+	b.pass(5 * time.Second)
+	b.told(c, 503, "unavailable", "ledger_unavailable")
+	for _, s := range b.worker.settling {
+		if s.op.Attempt == c.call.attempt {
+			t.Error("the ledger is to be told of an attempt that it has never heard of")
+		}
+	}
+}
+
+func TestHeldCallerMayExecuteForAsLongAsAnyOther(t *testing.T) {
+	b := newBench(t)
+	b.rule.HoldWait = 5 * time.Minute
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerHeld, Hold: &wire.Hold{ID: "h-1", Reason: "new_run"}})
+	for range 9 { // an await waits 30 s at most
+		b.pass(30 * time.Second)
+		b.ledger(wire.OpAwait).answer(wire.Answer{Kind: wire.AnswerHeld, Hold: &wire.Hold{ID: "h-1", Reason: "new_run"}})
+	}
+	b.pass(25 * time.Second)
+	b.ledger(wire.OpAwait).answer(wire.Answer{Kind: wire.AnswerAnswered})
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	for range 10 {
+		b.pass(5 * time.Second)
+		b.ledger(wire.OpExtend).answer(wire.Answer{Kind: wire.AnswerOK})
+	}
+	b.waits(c)
+	b.tool().reply(byTool(200, "1"))
+	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+	b.told(c, 200, "executed", "")
+}
+
+func TestOnlyACallThatWasHeldHasTheHoldsWait(t *testing.T) {
+	b := newBench(t)
+	b.rule.HoldWait = 10 * time.Minute
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: "elsewhere", Since: 1})
+	b.pass(30 * time.Second)
+	b.told(c, 409, "in_flight", "in_flight")
+}
+
+func TestLargeResultIsFetchedOnceForAllWhoWaited(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ended   wire.Answer
+		outcome string
+	}{
+		"a result":  {wire.Answer{Kind: wire.AnswerResult, Attempt: "elsewhere", Fetch: true}, "coalesced"},
+		"a failure": {wire.Answer{Kind: wire.AnswerFailed, Class: wire.ClassDefinite, Fetch: true}, "failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			var callers []*caller
+			for _, run := range []string{"a", "b", "c"} {
+				callers = append(callers, b.arrive(run))
+				b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: "elsewhere"})
+			}
+			callers[2].call.Leave()
+			b.ledger(wire.OpAwait).answer(tc.ended)
+			fetch := b.ledger(wire.OpFetch) // the only one
+			if op := fetch.ops(t)[0]; op.Attempt != "elsewhere" || op.Intent != intent1 {
+				t.Errorf("fetched %+v", op)
+			}
+			fetch.answer(wire.Answer{Kind: wire.AnswerResult, Result: &wire.Result{Status: 500, Body: []byte("large")}})
+			for _, c := range callers[:2] {
+				if r := b.told(c, 500, tc.outcome, ""); string(r.Body) != "large" {
+					t.Errorf("the waiter got %s", r.Body)
+				}
+			}
+			b.waits(callers[2])
+		})
+	}
+}
+
+func TestLedgerThatHasNoPlaceForAnotherWaitSaysSo(t *testing.T) {
+	b := newBench(t)
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: "elsewhere"})
+	b.ledger(wire.OpAwait).answer(wire.Answer{Kind: wire.AnswerError, Code: wire.CodeOverloaded, Detail: "full", RetryAfterMS: 3000})
+	if r := b.told(c, 429, "refused", "overloaded"); header(r.Headers, "retry-after") != "3" {
+		t.Errorf("retry-after is %q", header(r.Headers, "retry-after"))
+	}
+}
+
+func TestCommitIsRepeatedUntilTheLedgerHasRoomForIt(t *testing.T) {
+	b := newBench(t)
+	c := b.execute("a")
+	b.tool().reply(byTool(200, "1"))
+	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerError, Code: wire.CodeOverloaded})
+	b.pass(time.Second)
+	b.waits(c)
+	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+	b.told(c, 200, "executed", "")
 }

@@ -157,7 +157,7 @@ func TestFaultInOneAnswerDoesNotCostTheOthersTheirs(t *testing.T) {
 		t.Error("the fault is not reported")
 	}
 	bad.call.Rule = b.rule
-	b.pass(90 * time.Second)
+	b.pass(2 * time.Minute)
 	b.told(bad, 504, "in_doubt", "in_doubt")
 }
 

@@ -173,6 +173,12 @@ func heldProblem(hold *wire.Hold) problem {
 	return problem{code: codeHeld, hold: hold, detail: detail + "; do not send it again in other words"}
 }
 
+// overloadedProblem tells of a limit of the ledger.
+func overloadedProblem(a wire.Answer) problem {
+	after := time.Duration(a.RetryAfterMS) * time.Millisecond
+	return problem{code: codeOverloaded, retryAfter: max(after, time.Second), detail: a.Detail}
+}
+
 func inFlightProblem(since int64) problem {
 	return problem{code: codeInFlight, since: since, retryAfter: time.Second,
 		detail: "the same call is being executed; the wait for it is over, the execution goes on: ask again for its result"}

@@ -19,6 +19,7 @@ const (
 type settlement struct {
 	op      wire.Op
 	done    func(wire.Answer) // once acknowledged; nil: nobody asks
+	place   int               // in the worker's list
 	waiting bool              // its answer is awaited
 	retryAt time.Duration
 	backoff time.Duration
@@ -27,7 +28,7 @@ type settlement struct {
 // settle sends the commit or fail of an attempt now, and again until it is acknowledged.
 func (w *Worker) settle(op wire.Op, done func(wire.Answer)) {
 	s := &settlement{op: op, done: done, backoff: firstRetry}
-	w.settling = append(w.settling, s)
+	w.keep(s)
 	w.try(s)
 }
 
@@ -35,22 +36,22 @@ func (w *Worker) settle(op wire.Op, done func(wire.Answer)) {
 // is probably away: the first try is at the next tick.
 func (w *Worker) abandon(attempt, intent string) {
 	if len(w.settling) >= maxSettling {
-		w.forgotten++
 		w.host.Count("ledger.forgotten", 1)
-		if w.forgotten == 1 {
+		if w.forgotten++; w.forgotten == 1 {
 			w.host.Warn("over " + strconv.Itoa(maxSettling) + " operations wait for the ledger: further attempts that never executed will be found in doubt when their lease ends")
 		}
 		return
 	}
+	w.forgotten = 0
 	op := wire.Op{Kind: wire.OpFail, Attempt: attempt, Intent: intent, Class: wire.ClassNotSent}
-	w.settling = append(w.settling, &settlement{op: op, backoff: firstRetry, retryAt: w.host.Now()})
+	w.keep(&settlement{op: op, backoff: firstRetry, retryAt: w.host.Now()})
 }
 
 func (w *Worker) try(s *settlement) {
 	s.waiting = true
 	w.link.send(queued{op: s.op, done: func(a wire.Answer, ok bool) {
 		s.waiting = false
-		if !ok || a.Kind == wire.AnswerError && a.Code == wire.CodeUnavailable {
+		if !ok || a.Kind == wire.AnswerError && a.Code != wire.CodeInvalid {
 			s.retryAt = w.host.Now() + s.backoff
 			s.backoff = min(2*s.backoff, lastRetry)
 			return
@@ -66,14 +67,16 @@ func (w *Worker) try(s *settlement) {
 }
 
 func (w *Worker) drop(s *settlement) {
-	for i, other := range w.settling {
-		if other == s {
-			last := len(w.settling) - 1
-			w.settling[i], w.settling[last] = w.settling[last], nil
-			w.settling = w.settling[:last]
-			return
-		}
-	}
+	last := len(w.settling) - 1
+	w.settling[s.place] = w.settling[last]
+	w.settling[s.place].place = s.place
+	w.settling[last] = nil
+	w.settling = w.settling[:last]
+}
+
+func (w *Worker) keep(s *settlement) {
+	s.place = len(w.settling)
+	w.settling = append(w.settling, s)
 }
 
 // tickSettling tries again what is due. While the ledger does not answer, one batch at a time is enough to find out.

@@ -72,31 +72,42 @@ func (v *watch) ask(now time.Duration) {
 func (v *watch) heard(a wire.Answer, ok bool) {
 	v.asking = false
 	w := v.worker
+	overloaded := a.Kind == wire.AnswerError && a.Code == wire.CodeOverloaded
 	switch {
-	case !ok || a.Kind == wire.AnswerError:
+	case !ok || a.Kind == wire.AnswerError && !overloaded:
 		v.retryAt = w.host.Now() + awaitRetry
 	case a.Kind == wire.AnswerInFlight || a.Kind == wire.AnswerHeld:
 		v.retryAt = 0 // whoever still waits has it asked again at the next tick
+	case a.Fetch:
+		delete(w.watches, v.key.id())
+		w.fetch(v.key.attempt, v.intent, a, v.wake)
 	default:
 		delete(w.watches, v.key.id())
-		for _, c := range v.waiters {
-			w.woken(c, a)
-		}
-		w.link.flush()
+		v.wake(a)
 	}
+}
+
+// wake tells everyone who waits how it ended.
+func (v *watch) wake(a wire.Answer) {
+	for _, c := range v.waiters {
+		if !c.answered {
+			v.worker.woken(c, a)
+		}
+	}
+	v.worker.link.flush()
 }
 
 // woken tells one waiter how the thing that it waited for ended.
 func (w *Worker) woken(c *Call, a wire.Answer) {
 	switch a.Kind {
 	case wire.AnswerResult:
-		w.replay(c, a, outcomeCoalesced)
+		c.stored(a, outcomeCoalesced)
 	case wire.AnswerFailed:
 		c.reply(c.failureReply(a.Class, a.Result))
 	case wire.AnswerInDoubt:
 		c.refuse(problem{code: codeInDoubt, status: 504, since: a.Since, detail: detailInDoubt})
-	case wire.AnswerRefused:
-		c.refuse(problem{code: codeOverloaded, retryAfter: max(time.Duration(a.RetryAfterMS)*time.Millisecond, time.Second), detail: a.Detail})
+	case wire.AnswerRefused, wire.AnswerError:
+		c.refuse(overloadedProblem(a))
 	default: // answered, gone
 		w.reserveAnew(c)
 	}

@@ -18,7 +18,7 @@ type Worker struct {
 	lookedAt   time.Duration         // when the parked callers' last bound was looked at
 	loaded     int64                 // bytes of the bodies that calls keep
 	settling   []*settlement         // commits and fails that the ledger has not acknowledged
-	forgotten  uint64                // settlements given up for want of room
+	forgotten  uint64                // settlements given up for want of room, since there was some
 }
 
 // NewWorker makes a worker that has not spoken to its ledger yet.
@@ -82,9 +82,9 @@ func (w *Worker) tickParked(now time.Duration) {
 	}
 }
 
-// Idle says whether nothing is under way: no execution, no wait, nothing unacknowledged, nothing queued.
+// Idle says whether nothing is under way: no caller, no execution, no wait, nothing unacknowledged, nothing queued.
 func (w *Worker) Idle() bool {
-	return len(w.executions) == 0 && len(w.watches) == 0 && len(w.settling) == 0 && w.link.idle()
+	return len(w.parked) == 0 && len(w.executions) == 0 && len(w.watches) == 0 && len(w.settling) == 0 && w.link.idle()
 }
 
 // ask sends one operation by a call of its own, outside the batches: a wait that blocks, a result that is large.
