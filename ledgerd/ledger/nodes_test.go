@@ -178,6 +178,21 @@ func TestOnlyTheReplayOfOnesOwnRowComesFromMemory(t *testing.T) {
 	other.same("and so does an absent one", other.must(wire.AnswerInFlight, reserve("c2", "i", "f", "")).Attempt, "b2")
 }
 
+func TestNoReplayFromMemoryOutlivesItsRetention(t *testing.T) {
+	one, other := two(t)
+	committed(one, "done")
+	one.pass(23 * time.Hour)
+	hold := one.must(wire.AnswerHeld, reserve("b1", "i", "f", "run-b")).Hold // it keeps the row beyond its retention
+	other.must(wire.AnswerReplay, reserve("a2", "i", "f", "r"))
+	one.pass(2 * time.Hour)
+	other.must(wire.AnswerReplay, reserve("a3", "i", "f", "r"))
+	if _, err := one.AnswerHold(t.Context(), hold.ID, HoldAnswer{Decision: intent.Release}); err != nil {
+		t.Fatal(err)
+	}
+	one.must(wire.AnswerExecute, reserve("b2", "i", "f", "run-b"))
+	other.same("who executes", other.must(wire.AnswerInFlight, reserve("a4", "i", "f", "r")).Attempt, "b2")
+}
+
 func TestAStaleMemoryDecidesNothing(t *testing.T) {
 	one, other := two(t)
 	one.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))

@@ -27,14 +27,16 @@ type recall struct {
 func (l *Ledger) memoryTerm() time.Duration { return 2 * l.o.PollEvery }
 
 // trueFromMemory says whether a verdict is true although others may have changed the record since it was read: the
-// replay of a committed row to a run that is among its runs. Committed rows never change.
+// replay of a committed row to a run that is among its runs. Committed rows never change, and they stay for their
+// retention; whether an open hold keeps one for longer is for the store to say.
 func (l *Ledger) trueFromMemory(e *entry, j *job) bool {
 	a, arrival := j.cmd.(intent.Arrive)
 	if !arrival || j.verdict.Kind != intent.Replay || time.Now().UnixNano()-l.recall.asked.Load() > int64(l.memoryTerm()) {
 		return false
 	}
 	return slices.ContainsFunc(e.Record.Rows, func(r intent.Row) bool {
-		return r.State == intent.Committed && r.Fingerprint == a.Fingerprint && r.Attempt == j.verdict.Attempt && slices.Contains(r.Runs, a.Run)
+		return r.State == intent.Committed && r.Fingerprint == a.Fingerprint && r.Attempt == j.verdict.Attempt &&
+			slices.Contains(r.Runs, a.Run) && j.at.Before(r.Since.Add(r.Rule.Retention))
 	})
 }
 
