@@ -309,7 +309,7 @@ func abbreviated(text string) string {
 		return text
 	}
 	end := most
-	for !utf8.RuneStart(text[end]) {
+	for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) { // a path may be any bytes
 		end--
 	}
 	return text[:end] + "…"

@@ -100,6 +100,9 @@ func TestExplainTellsEveryChangeWithItsReason(t *testing.T) {
  endpoint: /%61b -> /ab
  endpoint: b=1&a=2 -> a=2&b=1
 `},
+		{name: "an endpoint of any bytes", path: "/pay?" + strings.Repeat("\x9b", 200), body: `{}`, want: `
+ endpoint: ` + strings.Repeat("\x9b", 116) + `… -> ` + strings.Repeat("%9B", 40) + `…
+`},
 		{name: "MCP", settings: canon.Settings{Protocol: canon.MCP}, body: mcp("7", `{"name":"f","arguments":{"request_id":1,"trace_id":2},"_meta":{"x":1}}`), want: `
 /id mcp: 7 -> 
 /params/arguments/request_id volatile_kept: 1 -> 1
