@@ -137,9 +137,9 @@
 // which texts and names are money. In an object
 //
 //   - a text that is money is money in any field, in a plain spelling; in a money field and beside a currency in any
-//     spelling; a bare number or numeric text is money in a money field beside a
-//     currency, in major units; amount_minor and amount_cents are the field amount in minor units. The rule's money
-//     fields are what the rule says, beside a currency or not;
+//     spelling; a bare number or numeric text is money in a money field beside a currency, in major units;
+//     amount_minor and amount_cents are the field amount in minor units. The rule's money fields are what the rule
+//     says, beside a currency or not;
 //   - in a field that counts minor units (amount_minor, price_cents, a rule's) a text that names a major one ("1200
 //     USD", "$12") may be meant either way, and stays as it is written. Digits alone and "1200 cents" are read;
 //   - a number whose digits are more than 68 places from its decimal point (1e400) is none;
