@@ -13,14 +13,13 @@ func (s *stream) Reply(r exchange.Reply) {
 	s.plugin.outbox.put(func() { s.act(func() { s.send(r) }) })
 }
 
-// Pass lets the parked stream go on to the tool, to execute its call itself. It runs in the root context.
-func (s *stream) Pass(headers [][2]string) {
+// GoOn lets the parked stream go on to the tool, to execute its call itself. It runs in the root context.
+func (s *stream) GoOn(headers [][2]string) {
 	s.plugin.outbox.put(func() { s.act(func() { s.goOn(headers) }) })
 }
 
 // goOn resumes the stream that is the acting context, with other headers.
 func (s *stream) goOn(headers [][2]string) {
-	s.watched = newWatched(s.call.Rule.MaxResultBytes)
 	if s.bodySize > 0 {
 		headers = append(headers, [2]string{"content-length", strconv.Itoa(s.bodySize)})
 	}
@@ -33,9 +32,11 @@ func (s *stream) goOn(headers [][2]string) {
 	}
 	if err != nil {
 		s.plugin.host.Warn("a call cannot go on: " + err.Error())
-		s.call.Stayed()
+		s.call.NeverWentOn()
 		s.send(s.plugin.worker.Fault())
+		return
 	}
+	s.passing = newPassing(s.call.Rule.MaxResultBytes)
 }
 
 // act runs do with this stream as the acting context. A stream that has gone does nothing.

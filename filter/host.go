@@ -99,7 +99,7 @@ func (h *host) Count(metric string, n uint64) {
 }
 
 // Fault writes of a panic that was recovered from.
-func (h *host) Fault(where string, recovered any) { trapped(where, recovered) }
+func (h *host) Fault(where string, recovered any) { logFault(where, recovered) }
 
 // Warn writes a line for the operator.
 func (h *host) Warn(line string) { proxywasm.LogWarn("idem: " + line) }

@@ -10,7 +10,7 @@
 //	stream.go  one caller's stream: read and parked
 //	match.go   the rule that it falls under
 //	answer.go  its reply, or its leave to go on
-//	watched.go the reply to a stream that goes on
+//	passing.go the reply to a stream that goes on
 //
 // Facts of the host that shape it: only a root context's HTTP calls survive the stream that asked for them, and the
 // SDK gives a callback to the context that dispatched the call, so all calls are made by the root context; a stream

@@ -13,10 +13,18 @@ import (
 	"idem/ledgerd/wire"
 )
 
+// matched is what a call falls under.
+type matched struct {
+	rule    *policy.Rule // nil: none, the call passes
+	action  canon.Action
+	request *mcp.Request // of an MCP rule
+	unread  bool         // a rule in mode shadow could not read the call
+}
+
 // match gives the first of the rules that the call falls under, and the call in its canonical form. A call that cannot
 // be read under an enforcing rule is refused, also where only the rule's tools could not be judged because of that. An
 // MCP message that is no tools/call falls under no rule.
-func (s *stream) match(rules []*policy.Rule) (*policy.Rule, canon.Action, *mcp.Request, *canon.Error) {
+func (s *stream) match(rules []*policy.Rule) (m matched, refused *canon.Error) {
 	for _, rule := range rules {
 		if rule.Mode == policy.Off && len(rule.Match.Tools) == 0 {
 			break
@@ -24,29 +32,29 @@ func (s *stream) match(rules []*policy.Rule) (*policy.Rule, canon.Action, *mcp.R
 		action, request, err := s.read(rule)
 		switch {
 		case err != nil && rule.Mode == policy.Enforce:
-			return rule, action, nil, err
+			return matched{rule: rule}, err
 		case err != nil:
-			s.plugin.host.Count("shadow.refused", 1)
+			m.unread = m.unread || rule.Mode == policy.Shadow
 		case rule.Protocol == canon.MCP && request == nil:
 		case !rule.Match.MatchesTool(action.Tool):
 		case rule.Mode == policy.Off:
-			return nil, action, nil, nil
+			return m, nil
 		default:
-			return rule, action, request, nil
+			return matched{rule: rule, action: action, request: request}, nil
 		}
 	}
-	return nil, canon.Action{}, nil, nil
+	return m, nil
 }
 
 // read reads the call under one rule. The request is that of an MCP rule; nil there: the message is no tools/call.
 func (s *stream) read(rule *policy.Rule) (action canon.Action, request *mcp.Request, unreadable *canon.Error) {
+	if size := int64(len(s.request.Body)); size > rule.MaxBodyBytes {
+		return action, nil, tooLarge(rule.MaxBodyBytes)
+	}
 	if rule.Protocol == canon.MCP {
 		if request, unreadable = mcp.Read(s.request.Body, s.header("accept")); request == nil {
 			return action, nil, unreadable
 		}
-	}
-	if size := int64(len(s.request.Body)); size > rule.MaxBodyBytes {
-		return action, nil, tooLarge(rule.MaxBodyBytes)
 	}
 	action, err := rule.Canon.Read(s.canonCall())
 	if err != nil {
@@ -73,9 +81,9 @@ func canonError(err error) *canon.Error {
 func (s *stream) former(action canon.Action) []wire.Identity {
 	var also []wire.Identity
 	for _, f := range s.plugin.config.Previous {
-		rule, was, _, err := s.match(f.Candidates(s.request.Method, s.request.Authority, s.request.Path))
-		if err == nil && rule != nil && was.Fingerprint != action.Fingerprint {
-			also = append(also, wire.Identity{Intent: was.Intent, Fingerprint: was.Fingerprint})
+		was, err := s.match(f.Candidates(s.request.Method, s.request.Authority, s.request.Path))
+		if err == nil && was.rule != nil && was.action.Fingerprint != action.Fingerprint {
+			also = append(also, wire.Identity{Intent: was.action.Intent, Fingerprint: was.action.Fingerprint})
 		}
 	}
 	return also

@@ -27,7 +27,7 @@ type plugin struct {
 func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 	defer func() {
 		if r := recover(); r != nil {
-			trapped("OnPluginStart", r)
+			logFault("OnPluginStart", r)
 			status = types.OnPluginStartStatusFailed
 		}
 	}()
@@ -60,7 +60,8 @@ func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 }
 
 // OnPluginDone keeps a replaced configuration alive until what runs under it is settled.
-func (p *plugin) OnPluginDone() bool {
+func (p *plugin) OnPluginDone() (done bool) {
+	defer recovered("OnPluginDone")
 	if p.worker == nil || p.idle() {
 		return true
 	}
@@ -102,11 +103,11 @@ func (p *plugin) NewHttpContext(id uint32) types.HttpContext {
 // recovered keeps a programming error from taking every stream of the worker with it.
 func recovered(callback string) {
 	if r := recover(); r != nil {
-		trapped(callback, r)
+		logFault(callback, r)
 	}
 }
 
-func trapped(callback string, r any) {
+func logFault(callback string, r any) {
 	message := "unknown"
 	switch v := r.(type) {
 	case error:

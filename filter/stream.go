@@ -22,7 +22,7 @@ type stream struct {
 	bodySize   int            // of the request that call has taken over
 	candidates []*policy.Rule // rules that the head matches; nil: the stream passes
 	call       *exchange.Call // parked, or watched while it passes
-	watched    *watched       // the reply to a stream that executes its own call; nil: it does not
+	passing    *passing       // the reply to a stream that executes its own call; nil: it does not
 	replied    bool
 }
 
@@ -75,9 +75,7 @@ func (s *stream) OnHttpRequestBody(size int, endOfStream bool) (action types.Act
 		if enforced {
 			return s.refuse(tooLarge(limit), s.candidates[0].Protocol)
 		}
-		s.plugin.host.Count("shadow.refused", 1)
-		s.candidates = nil
-		return types.ActionContinue
+		return s.letPass(true)
 	}
 	if !endOfStream {
 		return types.ActionPause
@@ -105,8 +103,7 @@ func (s *stream) takeBody(size int) types.Action {
 			s.send(s.plugin.worker.Full())
 			return types.ActionPause
 		}
-		s.candidates = nil
-		return types.ActionContinue
+		return s.letPass(true)
 	}
 	if size > 0 {
 		body, err := proxywasm.GetHttpRequestBody(0, size)
@@ -119,7 +116,7 @@ func (s *stream) takeBody(size int) types.Action {
 }
 
 // parked says whether the stream has been taken out of the request's path.
-func (s *stream) parked() bool { return s.replied || s.call != nil && s.watched == nil }
+func (s *stream) parked() bool { return s.replied || s.call != nil && s.passing == nil }
 
 // maxBodyBytes is the largest body that any rule which may apply takes, and whether one of them is enforced.
 func (s *stream) maxBodyBytes() (limit int64, enforced bool) {
@@ -132,30 +129,39 @@ func (s *stream) maxBodyBytes() (limit int64, enforced bool) {
 
 // decide reads the call under the first rule that matches and parks it.
 func (s *stream) decide() types.Action {
-	rule, action, request, err := s.match(s.candidates)
+	m, err := s.match(s.candidates)
 	switch {
 	case err != nil:
-		return s.refuse(err, rule.Protocol)
-	case rule == nil:
-		s.candidates, s.request.Body = nil, nil
-		return types.ActionContinue
+		return s.refuse(err, m.rule.Protocol)
+	case m.rule == nil:
+		return s.letPass(m.unread)
 	}
 	s.call = &exchange.Call{
-		Rule: rule, Action: action, Also: s.former(action), Request: s.request, MCP: request, Caller: s,
+		Rule: m.rule, Action: m.action, Also: s.former(m.action), Request: s.request, MCP: m.request, Caller: s,
 	}
 	s.bodySize, s.request.Body = len(s.request.Body), nil // the call's now, which lets go of it as soon as it can
 	s.plugin.worker.Arrive(s.call)
-	if rule.Mode == policy.Shadow {
-		s.watched = newWatched(rule.MaxResultBytes)
+	if m.rule.Mode == policy.Shadow {
+		s.passing = newPassing(m.rule.MaxResultBytes)
 		s.candidates = nil
 		return types.ActionContinue
 	}
 	return types.ActionPause
 }
 
+// letPass lets the request go on as if there were no rule. unread: a rule in mode shadow would have judged it, and could
+// not read it.
+func (s *stream) letPass(unread bool) types.Action {
+	if unread {
+		s.plugin.host.Count("shadow.refused", 1)
+	}
+	s.candidates, s.request.Body = nil, nil
+	return types.ActionContinue
+}
+
 // refuse answers a call that cannot be read.
 func (s *stream) refuse(err *canon.Error, protocol canon.Protocol) types.Action {
-	s.send(s.plugin.worker.Unreadable(err, protocol))
+	s.send(s.plugin.worker.Unreadable(err, protocol, s.request.Body))
 	return types.ActionPause
 }
 
@@ -169,10 +175,10 @@ func (s *stream) OnHttpStreamDone() {
 	defer recovered("OnHttpStreamDone")
 	if s.call != nil {
 		s.call.Leave()
-		if s.watched == nil {
-			s.call.Stayed() // counts only where the stream was about to go on
+		if s.passing == nil {
+			s.call.NeverWentOn() // counts only where the stream was about to go on
 		} else {
-			s.call.Passed(exchange.HTTPReply{}) // counts only where its reply was not complete
+			s.call.StreamEnded(exchange.HTTPReply{}) // counts only where its reply was not complete
 		}
 	}
 	s.replied = true
@@ -185,7 +191,7 @@ func (s *stream) refuseOnFault(callback string, action *types.Action) {
 	if r == nil {
 		return
 	}
-	trapped(callback, r)
+	logFault(callback, r)
 	*action = types.ActionPause
 	if s.call == nil {
 		s.send(s.plugin.worker.Fault())

@@ -316,7 +316,7 @@ func TestStatusWithoutABodyGetsNoEnvelope(t *testing.T) {
 
 func TestUnreadableCallIsToldWhereItWentWrong(t *testing.T) {
 	b := newBench(t)
-	r := b.worker.Unreadable(&canon.Error{Code: "malformed_body", Pointer: "/args/x", Offset: 17, Detail: "the name x is there twice"}, canon.JSON)
+	r := b.worker.Unreadable(&canon.Error{Code: "malformed_body", Pointer: "/args/x", Offset: 17, Detail: "the name x is there twice"}, canon.JSON, nil)
 	var p struct {
 		Code, Outcome, Pointer string
 		Offset                 int64

@@ -33,14 +33,14 @@ type ending struct {
 
 // execute calls the tool for c's attempt.
 func (w *Worker) execute(c *Call, lease time.Duration, approvedBy string) {
-	e := &execution{worker: w, attempt: c.attempt, intent: c.record, caller: c, lease: lease, started: w.link.now()}
+	e := &execution{worker: w, attempt: c.attempt, intent: c.intent, caller: c, lease: lease, started: w.link.now()}
 	e.begun = w.host.Now()
 	e.extendAt = e.begun + lease/3
 	w.executions[e.attempt] = e
 	w.host.Count("executions", 1)
 	switch {
-	case c.passes():
-		w.pass(e, approvedBy)
+	case c.executesItself():
+		w.letExecute(e, approvedBy)
 	case !w.host.Dispatch(c.toTool(w.config.Execute.Cluster, approvedBy), e.returned):
 		e.end(ending{class: wire.ClassNotSent})
 		w.link.flush()
@@ -76,7 +76,7 @@ func (e *execution) tick(now time.Duration) {
 // overdue says whether the caller's own stream executes and has outlasted the execution timeout: nothing vouches for it
 // any more, so its lease is left to end. An execution of the worker's own is ended by its HTTP call's timeout.
 func (e *execution) overdue(now time.Duration) bool {
-	return !e.ended && e.caller.passes() && now >= e.begun+e.caller.Rule.ExecutionTimeout
+	return !e.ended && e.caller.executesItself() && now >= e.begun+e.caller.Rule.ExecutionTimeout
 }
 
 func (e *execution) extended(a wire.Answer, ok bool) {
@@ -87,19 +87,23 @@ func (e *execution) extended(a wire.Answer, ok bool) {
 
 // finished reads the tool's reply, or the proxy's word about it.
 func (e *execution) finished(r HTTPReply) {
+	if e.ended {
+		return
+	}
 	class := classify(r, e.caller.Rule.Failures)
 	if class == wire.ClassUnknown || class == wire.ClassNotSent {
 		e.end(ending{class: class})
 		return
 	}
-	stored := storedResult(r, e.caller.Rule.KeepHeaders)
+	own := ownResult(r)
+	stored := storedResult(*own, e.caller.Rule.KeepHeaders)
 	if e.caller.MCP != nil {
 		if class, stored = finalResult(class, *stored); stored == nil {
 			e.end(ending{class: class})
 			return
 		}
 	}
-	e.end(ending{class: class, stored: stored, own: ownResult(r)})
+	e.end(ending{class: class, stored: stored, own: own})
 }
 
 // end reports to the ledger what the execution came to; the callers are told once that is durable.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"idem/filter/policy"
 	"idem/ledgerd/wire"
 )
 
@@ -15,30 +16,18 @@ const (
 	headerReplayed    = "idempotent-replayed"
 )
 
-// hopByHop are the headers that belong to one connection (RFC 9110 section 7.6.1), and content-length, which whoever
-// sends a body writes anew.
-var hopByHop = []string{
-	"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
-	"transfer-encoding", "upgrade", "content-length",
-}
-
-// ours says whether a header belongs to Idem or to the proxy: it passes neither from a caller nor from a tool.
-func ours(name string) bool {
-	return strings.HasPrefix(name, "x-idem-") || strings.HasPrefix(name, "x-envoy-")
-}
-
-// Reserved says whether a header of a tool's reply would pass for Idem's word about the call.
-func Reserved(name string) bool {
+// SoundsLikeIdem says whether a header of a tool's reply would pass for Idem's word about the call.
+func SoundsLikeIdem(name string) bool {
 	return strings.HasPrefix(name, "x-idem-") || name == headerReplayed
 }
 
-// passes gives the headers that may be passed on: no pseudo headers, nothing of this hop, nothing of ours.
-func passes(headers [][2]string) [][2]string {
+// endToEnd gives the headers that may be passed on: no pseudo headers, nothing of this hop, nothing of the proxy's.
+func endToEnd(headers [][2]string) [][2]string {
 	named := connectionNames(headers)
 	out := make([][2]string, 0, len(headers))
 	for _, h := range headers {
 		name := h[0]
-		if name == "" || name[0] == ':' || ours(name) || slices.Contains(hopByHop, name) || slices.Contains(named, name) {
+		if name == "" || name[0] == ':' || policy.ProxyHeader(name) || policy.ConnectionHeader(name) || slices.Contains(named, name) {
 			continue
 		}
 		out = append(out, h)
@@ -62,15 +51,14 @@ func connectionNames(headers [][2]string) []string {
 
 // ownResult is the tool's reply as the caller that executed is given it.
 func ownResult(r HTTPReply) *wire.Result {
-	headers := slices.DeleteFunc(passes(r.Headers), func(h [2]string) bool { return h[0] == "server" || Reserved(h[0]) })
+	headers := slices.DeleteFunc(endToEnd(r.Headers), func(h [2]string) bool { return h[0] == "server" || SoundsLikeIdem(h[0]) })
 	return &wire.Result{Status: r.Status, Headers: headers, Body: r.Body}
 }
 
-// storedResult is the tool's reply as others are given it: without what belongs to one moment or one caller.
-func storedResult(r HTTPReply, keep []string) *wire.Result {
-	own := ownResult(r)
-	own.Headers = slices.DeleteFunc(own.Headers, func(h [2]string) bool {
+// storedResult is the tool's own reply as others are given it: without what belongs to one moment or one caller.
+func storedResult(own wire.Result, keep []string) *wire.Result {
+	own.Headers = slices.DeleteFunc(slices.Clone(own.Headers), func(h [2]string) bool {
 		return (h[0] == "date" || h[0] == "set-cookie") && !slices.Contains(keep, h[0])
 	})
-	return own
+	return &own
 }

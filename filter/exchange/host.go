@@ -36,14 +36,14 @@ type HTTPReply struct {
 	Body    []byte
 }
 
-// Caller is the parked stream. Reply or Pass is called, at most once, from the root context; a stream that is gone
+// Caller is the parked stream. Reply or GoOn is called, at most once, from the root context; a stream that is gone
 // ignores it.
 type Caller interface {
 	// Reply answers the caller.
 	Reply(Reply)
-	// Pass lets the stream itself go on to the tool, with the request's headers as given. Its end comes back by
-	// Call.Passed.
-	Pass(headers [][2]string)
+	// GoOn lets the stream itself go on to the tool, with the request's headers as given. Its end comes back by
+	// Call.StreamEnded.
+	GoOn(headers [][2]string)
 }
 
 // Reply is what the caller is told. Headers are complete but for what the proxy adds itself (content-length, date).

@@ -118,7 +118,7 @@ type caller struct {
 	passed  [][][2]string // the headers that the stream went on with
 }
 
-func (c *caller) Pass(headers [][2]string) { c.passed = append(c.passed, headers) }
+func (c *caller) GoOn(headers [][2]string) { c.passed = append(c.passed, headers) }
 
 func (c *caller) Reply(r Reply) { c.replies = append(c.replies, r) }
 

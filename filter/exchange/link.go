@@ -21,6 +21,7 @@ type link struct {
 	ledger  policy.Ledger
 	headers [][2]string
 	queue   []queued
+	body    []byte // of the last batch: the next is written over it, for the host has taken its own copy
 	busy    bool
 	down    bool          // the last batch was lost
 	heard   int64         // the ledger's clock when it last answered, Unix ms; 0: never
@@ -90,7 +91,7 @@ func (l *link) flush() {
 		return
 	}
 	batch := l.take()
-	now, body := l.host.Now(), []byte(nil)
+	now, body := l.host.Now(), l.body[:0]
 	for i := range batch {
 		q := &batch[i]
 		if q.op.Kind == wire.OpReserve {
@@ -101,6 +102,7 @@ func (l *link) flush() {
 		}
 		body = wire.AppendOp(body, &q.op)
 	}
+	l.body = body
 	l.dispatch(body, batch)
 }
 

@@ -128,18 +128,21 @@ func TestRefusalOfAToolsCallIsAToolResultThatTheModelReads(t *testing.T) {
 }
 
 func TestUnreadableMessageIsAJSONRPCErrorWithoutAnID(t *testing.T) {
-	r := newBench(t).worker.Unreadable(&canon.Error{Code: "malformed_body", Offset: 4, Detail: "cut"}, canon.MCP)
-	var m struct {
-		ID    any
-		Error struct {
-			Code int
-			Data struct{ Code string }
+	b := newBench(t)
+	for body, code := range map[string]int{"": -32700, "hello": -32700, `{"id":1`: -32700, `[{"id":1,"method":"tools/call"}]`: -32600} {
+		r := b.worker.Unreadable(&canon.Error{Code: "malformed_body", Offset: 0, Detail: "cut"}, canon.MCP, []byte(body))
+		var m struct {
+			ID    any
+			Error struct {
+				Code int
+				Data struct{ Code string }
+			}
 		}
-	}
-	if err := json.Unmarshal(r.Body, &m); err != nil {
-		t.Fatalf("%v: %s", err, r.Body)
-	}
-	if r.Status != 400 || m.ID != nil || m.Error.Code != -32700 || m.Error.Data.Code != "malformed_body" || header(r.Headers, "content-type") != "application/json" {
-		t.Errorf("the caller got %d %s", r.Status, r.Body)
+		if err := json.Unmarshal(r.Body, &m); err != nil {
+			t.Fatalf("%v: %s", err, r.Body)
+		}
+		if r.Status != 400 || m.ID != nil || m.Error.Code != code || m.Error.Data.Code != "malformed_body" || header(r.Headers, "content-type") != "application/json" {
+			t.Errorf("%s: the caller got %d %s", body, r.Status, r.Body)
+		}
 	}
 }

@@ -22,10 +22,10 @@ func TestInlineExecutionIsTheCallersOwnStream(t *testing.T) {
 	w := b.arrive("b")
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: c.call.attempt})
 	reply := byTool(200, "1")
-	if headers, outcome := c.call.Passing(reply); outcome != "executed" || header(headers, headerFingerprint) != fingerprint1 {
+	if headers, outcome := c.call.StreamBegan(reply); outcome != "executed" || header(headers, headerFingerprint) != fingerprint1 {
 		t.Errorf("the reply that streams past tells %v", headers)
 	}
-	c.call.Passed(reply)
+	c.call.StreamEnded(reply)
 	b.worker.Flush()
 	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
 	b.waits(c)
@@ -40,7 +40,7 @@ func TestInlineDisconnectIsInDoubt(t *testing.T) {
 	b.rule.Inline = true
 	c := b.arrive("a")
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
-	c.call.Passed(HTTPReply{})
+	c.call.StreamEnded(HTTPReply{})
 	c.call.Leave()
 	b.worker.Flush()
 	if op := b.ledger(wire.OpFail).ops(t)[0]; op.Class != wire.ClassUnknown {
@@ -55,12 +55,12 @@ func TestInlineCallerThatLeavesBeforeItsStreamGoesOnHasExecutedNothing(t *testin
 	c := b.arrive("a")
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
 	c.call.Leave()
-	c.call.Stayed()
+	c.call.NeverWentOn()
 	b.worker.Flush()
 	if op := b.ledger(wire.OpFail).ops(t)[0]; op.Class != wire.ClassNotSent || op.Attempt != c.call.attempt {
 		t.Errorf("the ledger is told %+v", op)
 	}
-	c.call.Stayed()
+	c.call.NeverWentOn()
 	if n := len(b.worker.settling); n != 1 {
 		t.Errorf("the ledger is told %d times", n)
 	}
@@ -70,7 +70,7 @@ func TestLeavingADetachedExecutionEndsNothing(t *testing.T) {
 	b := newBench(t)
 	c := b.execute("a")
 	c.call.Leave()
-	c.call.Stayed()
+	c.call.NeverWentOn()
 	if len(b.worker.settling) != 0 {
 		t.Error("the execution ended with its caller")
 	}
@@ -81,7 +81,7 @@ func TestInlineCallerThatLeftBeforeTheGrantDoesNotExecute(t *testing.T) {
 	b.rule.Inline = true
 	c := b.arrive("a")
 	c.call.Leave()
-	c.call.Stayed()
+	c.call.NeverWentOn()
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
 	if op := b.ledger(wire.OpFail).ops(t)[0]; op.Class != wire.ClassNotSent || len(c.passed) != 0 {
 		t.Errorf("the ledger is told %+v; passed %v", op, c.passed)
@@ -111,7 +111,7 @@ func TestShadowOnlyWatches(t *testing.T) {
 	if op.Fingerprint == fingerprint1 || op.Intent == intent1 {
 		t.Error("a call that is only watched is recorded where enforced calls are")
 	}
-	c.call.Passed(byTool(200, "1")) // the tool was faster than the ledger
+	c.call.StreamEnded(byTool(200, "1")) // the tool was faster than the ledger
 	reserve.answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
 	if got := b.ledger(wire.OpCommit); got.ops(t)[0].Intent != op.Intent {
 		t.Error("committed in another record")
@@ -120,7 +120,7 @@ func TestShadowOnlyWatches(t *testing.T) {
 	}
 	again := b.arrive("b")
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerHeld, Hold: &wire.Hold{ID: "h-1"}})
-	again.call.Passed(byTool(200, "2"))
+	again.call.StreamEnded(byTool(200, "2"))
 	if b.host.counters["shadow.executed"] != 1 || b.host.counters["shadow.held"] != 1 {
 		t.Errorf("counted %v", b.host.counters)
 	}
@@ -166,7 +166,7 @@ func TestAHeaderOfAToolDoesNotPassForIdems(t *testing.T) {
 		"x-idem-outcome": true, "x-idem-committed": true, "x-idem-": true, "idempotent-replayed": true,
 		"idempotency-key": false, "x-idempotent": false, "location": false,
 	} {
-		if Reserved(name) != reserved {
+		if SoundsLikeIdem(name) != reserved {
 			t.Errorf("%s is reserved: %v", name, !reserved)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"idem/canon"
 	"idem/filter/mcp"
 	"idem/ledgerd/wire"
@@ -54,7 +56,7 @@ var problemKinds = map[string]problemKind{
 	codeResultUnavailable:    {409, "It happened; its result is not stored", false, outcomeRefused},
 	codeNotSent:              {502, "It surely did not happen", true, outcomeNotSent},
 	codeLedgerUnavailable:    {503, "The ledger is not available", true, outcomeUnavailable},
-	codeOverloaded:           {429, "A limit of the ledger is reached", true, outcomeRefused},
+	codeOverloaded:           {429, "A limit is reached", true, outcomeRefused},
 	"malformed_body":         {400, "The body cannot be read", false, outcomeRefused},
 	"unsupported_media_type": {415, "The body's media type cannot be read", false, outcomeRefused},
 	"body_too_large":         {413, "The body is too large", false, outcomeRefused},
@@ -64,13 +66,12 @@ var problemKinds = map[string]problemKind{
 // Unreadable is the refusal of a matched call that cannot be read, and counts it. Nothing was reserved. Where the rule
 // speaks MCP it is a JSON-RPC error too, with a null id: the message's own could not be relied on. A stream's callback
 // may call it.
-func (w *Worker) Unreadable(err *canon.Error, protocol canon.Protocol) Reply {
+func (w *Worker) Unreadable(err *canon.Error, protocol canon.Protocol, body []byte) Reply {
 	p := problem{code: err.Code, detail: err.Detail, pointer: err.Pointer, offset: err.Offset, hasOffset: err.Offset >= 0}
 	r := (&Call{}).problemReply(p)
 	if protocol == canon.MCP {
-		parsed := err.Code != "malformed_body" || err.Offset <= 0
 		r.Headers = typed(r.Headers, mcp.ContentJSON)
-		r.Body = mcp.Unreadable(parsed, p.detail, r.Body)
+		r.Body = mcp.Unreadable(jsontext.Value(body).IsValid(), p.detail, r.Body)
 	}
 	w.count(r)
 	return r
@@ -92,7 +93,7 @@ func (c *Call) problemReply(p problem) Reply {
 	}
 	r := Reply{
 		Status: kind.status, Outcome: kind.outcome, Code: p.code,
-		Headers: c.tell(headers, kind.outcome),
+		Headers: c.withOutcome(headers, kind.outcome),
 		Body:    p.body(kind, c.Action.Fingerprint),
 	}
 	if c.MCP != nil {
@@ -184,12 +185,14 @@ func inFlightProblem(since int64) problem {
 		detail: "the same call is being executed; the wait for it is over, the execution goes on: ask again for its result"}
 }
 
+var missingReasons = map[string]string{
+	wire.MissingTooLarge: "its result was larger than max_result_bytes",
+	wire.MissingErased:   "its result was erased",
+	wire.MissingResolved: "a person resolved it as done without a result",
+}
+
 func missingProblem(why string) problem {
-	said := map[string]string{
-		wire.MissingTooLarge: "its result was larger than max_result_bytes",
-		wire.MissingErased:   "its result was erased",
-		wire.MissingResolved: "a person resolved it as done without a result",
-	}[why]
+	said := missingReasons[why]
 	if said == "" {
 		said = "it has no stored result"
 	}

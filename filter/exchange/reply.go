@@ -38,7 +38,7 @@ func (c *Call) resultReply(r wire.Result, outcome string) Reply {
 		reply.Headers = typed(r.Headers, mcp.ContentJSON)
 		reply.Body = envelope(r, outcome, c.Action.Fingerprint)
 	}
-	reply.Headers = c.tell(reply.Headers, outcome)
+	reply.Headers = c.withOutcome(reply.Headers, outcome)
 	if outcome == outcomeReplay || outcome == outcomeCoalesced {
 		reply.Headers = append(reply.Headers, [2]string{headerReplayed, "true"})
 	}
@@ -57,7 +57,7 @@ func (c *Call) executorReply(own wire.Result, outcome string) Reply {
 	if c.MCP == nil {
 		return c.resultReply(own, outcome)
 	}
-	return Reply{Status: own.Status, Outcome: outcome, Headers: c.tell(slices.Clone(own.Headers), outcome), Body: own.Body}
+	return Reply{Status: own.Status, Outcome: outcome, Headers: c.withOutcome(slices.Clone(own.Headers), outcome), Body: own.Body}
 }
 
 // failureReply tells of an execution that did not succeed. r is the tool's own failure, where there was one.
@@ -74,8 +74,8 @@ func (c *Call) failureReply(class wire.Class, r *wire.Result) Reply {
 	}
 }
 
-// tell adds the headers that say what Idem did.
-func (c *Call) tell(headers [][2]string, outcome string) [][2]string {
+// withOutcome adds the headers that say what Idem did.
+func (c *Call) withOutcome(headers [][2]string, outcome string) [][2]string {
 	headers = append(headers, [2]string{headerOutcome, outcome})
 	if c.Action.Fingerprint != "" {
 		headers = append(headers, [2]string{headerFingerprint, c.Action.Fingerprint})
@@ -83,10 +83,12 @@ func (c *Call) tell(headers [][2]string, outcome string) [][2]string {
 	return headers
 }
 
+// describesBody are the headers that say what a body is.
+var describesBody = []string{"content-type", "content-encoding", "content-language", "content-md5", "content-digest", "repr-digest", "digest", "etag", "last-modified", "accept-ranges"}
+
 // typed keeps the tool's headers but those that describe the body, which another one of contentType replaces.
 func typed(headers [][2]string, contentType string) [][2]string {
-	describe := []string{"content-type", "content-encoding", "content-language", "content-md5", "content-digest", "repr-digest", "digest", "etag", "last-modified", "accept-ranges"}
-	kept := slices.DeleteFunc(slices.Clone(headers), func(h [2]string) bool { return slices.Contains(describe, h[0]) })
+	kept := slices.DeleteFunc(slices.Clone(headers), func(h [2]string) bool { return slices.Contains(describesBody, h[0]) })
 	return append(kept, [2]string{"content-type", contentType})
 }
 

@@ -28,7 +28,7 @@ func (c *Call) toTool(cluster, approvedBy string) HTTPCall {
 func (c *Call) toolHeaders(approvedBy string) [][2]string {
 	r := c.Request
 	headers := [][2]string{{":method", r.Method}, {":path", r.Path}, {":authority", r.Authority}}
-	for _, h := range passes(r.Headers) {
+	for _, h := range endToEnd(r.Headers) {
 		switch h[0] {
 		case "host", "accept-encoding", "expect":
 			continue

@@ -46,7 +46,7 @@ func (w *Worker) shadowed(c *Call, a wire.Answer, ok bool) {
 	outcome := wouldBe[a.Kind]
 	if !ok || outcome == "" {
 		outcome = outcomeUnavailable
-		w.abandon(c.attempt, c.record)
+		w.abandon(c.attempt, c.intent)
 	}
 	w.host.Count("shadow."+outcome, 1)
 	if a.Kind == wire.AnswerExecute {

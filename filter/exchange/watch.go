@@ -39,7 +39,7 @@ const (
 func (w *Worker) watch(c *Call, key watchKey) {
 	v := w.watches[key.id()]
 	if v == nil {
-		v = &watch{worker: w, key: key, intent: c.record}
+		v = &watch{worker: w, key: key, intent: c.intent}
 		w.watches[key.id()] = v
 	}
 	v.waiters = append(v.waiters, c)

@@ -65,8 +65,9 @@ func lower(text string) string {
 	}, text)
 }
 
-// connectionHeaders belong to one connection (RFC 9110 section 7.6.1), or frame the message.
-func connectionHeader(name string) bool {
+// ConnectionHeader says whether a header, in lower case, belongs to one connection (RFC 9110 section 7.6.1) or frames the
+// message: whoever sends a message on writes it anew.
+func ConnectionHeader(name string) bool {
 	switch name {
 	case "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer",
 		"transfer-encoding", "upgrade", "content-length":
@@ -75,12 +76,18 @@ func connectionHeader(name string) bool {
 	return false
 }
 
+// ProxyHeader says whether a header, in lower case, is Envoy's or Idem's own: it passes neither from a caller nor from a
+// tool.
+func ProxyHeader(name string) bool {
+	return strings.HasPrefix(name, "x-envoy-") || strings.HasPrefix(name, "x-idem-")
+}
+
 // neverStored says why a rule cannot keep a header of the reply.
 func neverStored(name string) string {
 	switch {
-	case connectionHeader(name):
+	case ConnectionHeader(name):
 		return "belongs to one connection and is never stored; leave it out"
-	case strings.HasPrefix(name, "x-envoy-"), strings.HasPrefix(name, "x-idem-"):
+	case ProxyHeader(name), name == "server", name == "idempotent-replayed":
 		return "is written by the proxy itself and is never stored; leave it out"
 	}
 	return ""
@@ -89,10 +96,10 @@ func neverStored(name string) string {
 // neverSent says why a header cannot carry the provider's key.
 func neverSent(name string) string {
 	switch {
-	case connectionHeader(name), name == "host", name == "content-type", name == "authorization", name == "cookie",
+	case ConnectionHeader(name), name == "host", name == "content-type", name == "authorization", name == "cookie",
 		name == "accept-encoding":
 		return `has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`
-	case strings.HasPrefix(name, "x-envoy-"), strings.HasPrefix(name, "x-idem-"):
+	case ProxyHeader(name):
 		return "is never passed on to the tool; use another header, such as \"idempotency-key\""
 	}
 	return ""
@@ -102,7 +109,7 @@ func neverSent(name string) string {
 // what says whose call it is, must not be lost that way.
 func neverRun(name string) string {
 	switch {
-	case connectionHeader(name), strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "accept"),
+	case ConnectionHeader(name), strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "accept"),
 		name == "host", name == "authorization", name == "x-api-key", name == "cookie", name == "traceparent", name == "tracestate":
 		return "has a meaning of its own, and the run's header is not passed on to the tool; use a header that names the run and nothing else, such as \"" + defaultRunHeader + "\""
 	}

@@ -200,6 +200,7 @@ func TestMistakesInARuleAreNamed(t *testing.T) {
 		one(`"max_result_bytes": 16777217`, `max_result_bytes: 16777217 is too large; use at most 16777216 bytes`),
 		one(`"max_result_bytes": 1e300`, `max_result_bytes: 1e300 is not a whole number; use a number of bytes, such as 1048576`),
 		one(`"keep_headers": ["Connection"]`, `keep_headers/0: "Connection" belongs to one connection and is never stored; leave it out`),
+		one(`"keep_headers": ["Server"]`, `keep_headers/0: "Server" is written by the proxy itself and is never stored; leave it out`),
 		one(`"keep_headers": ["x-idem-outcome"]`, `keep_headers/0: "x-idem-outcome" is written by the proxy itself and is never stored; leave it out`),
 		one(`"reply": "raw"`, `reply: "raw" is none of the words here; use "transparent" or "envelope"`),
 		one(`"execution": "async"`, `execution: "async" is none of the words here; use "detached" or "inline"`),

@@ -13,18 +13,18 @@ import (
 	"idem/filter/policy"
 )
 
-// watched is the reply to a stream that executes its own call, gathered as it passes.
-type watched struct {
+// passing is the reply to a stream that executes its own call, gathered as it passes.
+type passing struct {
 	reply exchange.HTTPReply
 	limit int64 // bytes of the body that are kept: one more than may be stored, so that a larger one shows
 }
 
-func newWatched(maxResultBytes int64) *watched { return &watched{limit: maxResultBytes + 1} }
+func newPassing(maxResultBytes int64) *passing { return &passing{limit: maxResultBytes + 1} }
 
 // OnHttpResponseHeaders takes down how the reply began and tells the caller of the call.
 func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 	defer recovered("OnHttpResponseHeaders")
-	if s.watched == nil || s.replied {
+	if s.passing == nil || s.replied {
 		return types.ActionContinue
 	}
 	headers, err := proxywasm.GetHttpResponseHeaders()
@@ -32,7 +32,7 @@ func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 		s.plugin.host.Warn("the headers of a reply cannot be read: " + err.Error())
 		return types.ActionContinue
 	}
-	reply := &s.watched.reply
+	reply := &s.passing.reply
 	for _, h := range headers {
 		if h[0] == ":status" {
 			reply.Status, _ = strconv.Atoi(h[1])
@@ -41,22 +41,22 @@ func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 	tools := slices.DeleteFunc(slices.Clone(headers), func(h [2]string) bool { return strings.HasPrefix(h[0], "x-idem-") })
 	reply.Headers = append(tools, howItEnded()...)
 	if s.call.Rule.Mode != policy.Shadow {
-		s.tellPassing(headers)
+		s.tellBeginning(headers)
 	}
 	if endOfStream {
-		s.call.Passed(*reply)
+		s.call.StreamEnded(*reply)
 	}
 	return types.ActionContinue
 }
 
-// tellPassing writes our headers onto a reply that streams past, in place of a tool's that look like them.
-func (s *stream) tellPassing(headers [][2]string) {
+// tellBeginning writes our headers onto a reply that streams past, in place of a tool's that look like them.
+func (s *stream) tellBeginning(headers [][2]string) {
 	for _, h := range headers {
-		if exchange.Reserved(h[0]) {
+		if exchange.SoundsLikeIdem(h[0]) {
 			_ = proxywasm.RemoveHttpResponseHeader(h[0])
 		}
 	}
-	tell, outcome := s.call.Passing(s.watched.reply)
+	tell, outcome := s.call.StreamBegan(s.passing.reply)
 	for _, h := range tell {
 		_ = proxywasm.AddHttpResponseHeader(h[0], h[1])
 	}
@@ -66,11 +66,11 @@ func (s *stream) tellPassing(headers [][2]string) {
 // OnHttpResponseBody keeps the piece of the body that passes.
 func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 	defer recovered("OnHttpResponseBody")
-	if s.watched == nil || s.replied {
+	if s.passing == nil || s.replied {
 		return types.ActionContinue
 	}
-	reply := &s.watched.reply
-	if room := s.watched.limit - int64(len(reply.Body)); size > 0 && room > 0 {
+	reply := &s.passing.reply
+	if room := s.passing.limit - int64(len(reply.Body)); size > 0 && room > 0 {
 		piece, err := proxywasm.GetHttpResponseBody(0, int(min(int64(size), room)))
 		if err != nil {
 			s.plugin.host.Warn("the body of a reply cannot be read: " + err.Error())
@@ -79,7 +79,7 @@ func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 		reply.Body = append(reply.Body, piece...)
 	}
 	if endOfStream {
-		s.call.Passed(*reply)
+		s.call.StreamEnded(*reply)
 	}
 	return types.ActionContinue
 }
@@ -87,8 +87,8 @@ func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 // OnHttpResponseTrailers ends a reply with trailers: end of stream never comes with its body.
 func (s *stream) OnHttpResponseTrailers(int) types.Action {
 	defer recovered("OnHttpResponseTrailers")
-	if s.watched != nil && !s.replied {
-		s.call.Passed(s.watched.reply)
+	if s.passing != nil && !s.replied {
+		s.call.StreamEnded(s.passing.reply)
 	}
 	return types.ActionContinue
 }
