@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"idem/ledgerd/store"
 )
 
@@ -87,12 +89,7 @@ func (s *Store) sample(ctx context.Context) error {
 	answer := s.sampling.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(s.life, s.options.Timeout)
 		defer cancel()
-		conn, err := s.pool.Acquire(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer conn.Release()
-		return nil, s.ask(ctx, conn.Conn())
+		return nil, s.with(ctx, func(c *pgx.Conn) error { return s.ask(ctx, c) })
 	})
 	select {
 	case a := <-answer:

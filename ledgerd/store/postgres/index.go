@@ -44,38 +44,37 @@ func (s *Store) Scan(ctx context.Context, index store.Index, until time.Time, af
 }
 
 // entries gives the entries of an index that a query finds: at, key, id.
-func (s *Store) entries(ctx context.Context, doing string, index store.Index, sql string, args ...any) (list []store.Entry, err error) {
-	err = s.seldom(ctx, doing, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, sql, args...)
-		if err != nil {
-			return err
+func (s *Store) entries(ctx context.Context, doing string, index store.Index, sql string, args ...any) ([]store.Entry, error) {
+	return query(ctx, s, doing, func(row pgx.Rows) (store.Entry, error) {
+		var at int64
+		var key, id []byte
+		if err := row.Scan(&at, &key, &id); err != nil {
+			return store.Entry{}, err
 		}
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.Entry, error) {
-			var at int64
-			var key, id []byte
-			if err := row.Scan(&at, &key, &id); err != nil {
-				return store.Entry{}, err
-			}
-			name, err := unpack(key)
-			return store.Entry{Index: index, ID: string(id), Key: name, At: moment(at)}, err
-		})
-		return err
-	})
-	return list, err
+		name, err := unpack(key)
+		return store.Entry{Index: index, ID: string(id), Key: name, At: moment(at)}, err
+	}, sql, args...)
 }
 
 // Newest implements store.Store.
-func (s *Store) Newest(ctx context.Context, limit int) (list []store.Record, err error) {
-	err = s.seldom(ctx, "reading the newest records", func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, "SELECT key, version, decided, data FROM records ORDER BY created DESC LIMIT $1", int64(max(limit, 0)))
-		if err != nil {
+func (s *Store) Newest(ctx context.Context, limit int) ([]store.Record, error) {
+	return query(ctx, s, "reading the newest records", func(row pgx.Rows) (store.Record, error) {
+		_, r, err := scanRecord(s, row)
+		return r, err
+	}, "SELECT key, version, decided, data FROM records ORDER BY created DESC LIMIT $1", int64(max(limit, 0)))
+}
+
+// query gives all that a query finds.
+func query[T any](ctx context.Context, s *Store, doing string, scan func(pgx.Rows) (T, error), sql string, args ...any) (list []T, err error) {
+	err = s.seldom(ctx, doing, func(ctx context.Context) error {
+		return s.with(ctx, func(c *pgx.Conn) error {
+			rows, err := c.Query(ctx, sql, args...)
+			if err != nil {
+				return err
+			}
+			list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) { return scan(rows) })
 			return err
-		}
-		list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (store.Record, error) {
-			_, r, err := scanRecord(s, rows)
-			return r, err
 		})
-		return err
 	})
 	return list, err
 }

@@ -85,7 +85,7 @@ func (n *notifier) send(texts []string) error {
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT set_config('synchronous_commit', 'off', true)") // for this transaction
 	batch.Queue("SELECT pg_notify($1, text) FROM unnest($2::text[]) AS text", n.store.channel(), texts)
-	return n.store.pool.SendBatch(ctx, batch).Close()
+	return n.store.with(ctx, func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
 }
 
 // channel is where the nodes of a schema tell each other; channels are a database's.

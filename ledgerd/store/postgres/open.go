@@ -86,6 +86,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 // open looks at the server and the schema over one connection, and then makes the pool.
 func (s *Store) open(ctx context.Context) error {
 	s.config.MaxConns = s.options.connections()
+	s.config.PingTimeout = s.options.Timeout / 4
 	s.config.ConnConfig.OnNotice = noteWarning
 	if !s.options.Migrate { // which takes as long as it takes
 		var cancel context.CancelFunc

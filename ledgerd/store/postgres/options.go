@@ -16,13 +16,15 @@ type Options struct {
 	// is refused: other nodes may be using it.
 	Migrate bool
 
-	QueueWrites int           // writes that may wait for the writers; 10,000. Further ones get store.ErrOverloaded
+	QueueWrites int           // writes that may wait for the writers, and reads for the readers; 10,000. Further ones get store.ErrOverloaded
 	QueueBytes  int64         // bytes that the waiting writes may carry; 64 MiB. One write alone may carry more
 	GroupWrites int           // writes in one transaction at most; 256
 	GroupBytes  int64         // bytes after which a transaction takes in no further write; 4 MiB
 	Writers     int           // connections that write; 2
 	Readers     int           // connections that load records, beside one that loads results; 2
 	Timeout     time.Duration // how long the server may take for one request; 8 s
+
+	steps []string // the schema's; steps. Tests have more
 }
 
 // maxWrite bounds what one write may carry, far below what PostgreSQL takes in one value (1 GB).
@@ -44,6 +46,9 @@ func (o Options) withDefaults() Options {
 	def(&o.Writers, 2)
 	def(&o.Readers, 2)
 	def(&o.Timeout, 8*time.Second)
+	if o.steps == nil {
+		o.steps = steps
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

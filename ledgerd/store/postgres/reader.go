@@ -59,6 +59,10 @@ func (f *fetcher[T]) get(ctx context.Context, id string) (row T, err error) {
 		f.mu.Unlock()
 		return row, closed()
 	}
+	if len(f.waiting) >= f.store.options.QueueWrites {
+		f.mu.Unlock()
+		return row, fmt.Errorf("%w: as many reads wait for the server as may", store.ErrOverloaded)
+	}
 	f.waiting = append(f.waiting, q)
 	f.filled.Signal()
 	f.mu.Unlock()
@@ -114,20 +118,23 @@ func (f *fetcher[T]) answer(some []*fetch[T]) {
 func (f *fetcher[T]) query(ids [][]byte) (map[string]T, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), f.store.options.Timeout)
 	defer cancel()
-	rows, err := f.store.pool.Query(ctx, f.sql, ids)
-	if err != nil {
-		return nil, unavailable(f.doing, err)
-	}
-	defer rows.Close()
 	found := make(map[string]T, len(ids))
-	for rows.Next() {
-		id, row, err := f.scan(f.store, rows)
+	err := f.store.with(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, f.sql, ids)
 		if err != nil {
-			return nil, unavailable(f.doing, err)
+			return err
 		}
-		found[string(id)] = row
-	}
-	if err := rows.Err(); err != nil {
+		defer rows.Close()
+		for rows.Next() {
+			id, row, err := f.scan(f.store, rows)
+			if err != nil {
+				return err
+			}
+			found[string(id)] = row
+		}
+		return rows.Err()
+	})
+	if err != nil {
 		return nil, unavailable(f.doing, err)
 	}
 	return found, nil

@@ -53,7 +53,7 @@ func (s *Store) migrate(ctx context.Context, c *pgx.Conn) error {
 		if err == nil {
 			err = s.checkSchema(ctx, tx, version)
 		}
-		if err != nil || version == len(steps) {
+		if err != nil || version == len(s.options.steps) {
 			return err
 		}
 		if !there {
@@ -61,8 +61,8 @@ func (s *Store) migrate(ctx context.Context, c *pgx.Conn) error {
 				return fmt.Errorf("making schema %s: %w%s", s.schema, err, hintPrivilege(err))
 			}
 		}
-		for ; version < len(steps); version++ {
-			_, err := tx.Conn().PgConn().Exec(ctx, steps[version]).ReadAll()
+		for ; version < len(s.options.steps); version++ {
+			_, err := tx.Conn().PgConn().Exec(ctx, s.options.steps[version]).ReadAll()
 			if err == nil {
 				_, err = tx.Exec(ctx, "INSERT INTO migrations (version) VALUES ($1)", version+1)
 			}
@@ -110,10 +110,10 @@ func (s *Store) schemaVersion(ctx context.Context, q querier) (there bool, versi
 // checkSchema says why a schema of a version is not used as it is; a missing one is made.
 func (s *Store) checkSchema(ctx context.Context, q querier, version int) error {
 	switch {
-	case version > len(steps):
-		return fmt.Errorf("%w: schema %s has version %d, this ledgerd knows up to %d: use the newer ledgerd", ErrSchema, s.schema, version, len(steps))
-	case version > 0 && version < len(steps) && !s.options.Migrate:
-		return fmt.Errorf("%w: schema %s has version %d, this ledgerd wants %d: stop the older ledgerds and run `ledgerd migrate`", ErrSchema, s.schema, version, len(steps))
+	case version > len(s.options.steps):
+		return fmt.Errorf("%w: schema %s has version %d, this ledgerd knows up to %d: use the newer ledgerd", ErrSchema, s.schema, version, len(s.options.steps))
+	case version > 0 && version < len(s.options.steps) && !s.options.Migrate:
+		return fmt.Errorf("%w: schema %s has version %d, this ledgerd wants %d: stop the older ledgerds and run `ledgerd migrate`", ErrSchema, s.schema, version, len(s.options.steps))
 	case version > 0:
 		return s.checkSequence(ctx, q)
 	}
@@ -143,8 +143,8 @@ func hintPrivilege(err error) string {
 func (s *Store) checkVersion(ctx context.Context, c *pgx.Conn) error {
 	var version int
 	err := c.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migrations", pgx.QueryExecModeExec).Scan(&version)
-	if err == nil && version != len(steps) {
-		err = fmt.Errorf("%w: schema %s has version %d, this ledgerd wants %d", ErrSchema, s.schema, version, len(steps))
+	if err == nil && version != len(s.options.steps) {
+		err = fmt.Errorf("%w: schema %s has version %d, this ledgerd wants %d", ErrSchema, s.schema, version, len(s.options.steps))
 	}
 	return err
 }

@@ -20,8 +20,8 @@ const oldestServer = 140_000
 //   - Roles and databases may have time limits of their own. A statement_timeout could cut off the wait for a synchronous
 //     standby of a write that has already happened: requests are bounded by our own timeout. A lock is waited for for
 //     less than that, so that such a failure is a sure one.
-//   - Plans are made once a session, from no statistics: each statement has one good plan, by its index, whatever the
-//     size of the tables was when the connection was made.
+//   - Every statement has one good plan, by its index, whatever the size of the tables was when a session made its plans.
+//     A bitmap scan would not leave the marks by which later scans pass over what was removed.
 const sessionSQL = `SELECT
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
 	set_config('search_path', $1, false),
@@ -29,7 +29,7 @@ const sessionSQL = `SELECT
 	set_config('statement_timeout', '0', false),
 	set_config('lock_timeout', $2, false),
 	set_config('plan_cache_mode', 'force_generic_plan', false),
-	set_config('enable_seqscan', 'off', false),
+	set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),
 	set_config('jit', 'off', false),
 	current_setting('server_version_num')::int, current_setting('server_version'), current_setting('fsync')::bool,
 	current_setting('full_page_writes')::bool, current_setting('synchronous_standby_names'),
@@ -41,7 +41,7 @@ func (s *Store) session(ctx context.Context, c *pgx.Conn) (Promise, error) {
 	var number int
 	lockTimeout := strconv.FormatInt(s.options.Timeout.Milliseconds()*5/8, 10)
 	row := c.QueryRow(ctx, sessionSQL, pgx.QueryExecModeExec, s.schema, lockTimeout)
-	err := row.Scan(&p.Commit, nil, nil, nil, nil, nil, nil, nil,
+	err := row.Scan(&p.Commit, nil, nil, nil, nil, nil, nil, nil, nil,
 		&number, &p.Version, &p.Fsync, &p.FullPages, &p.SynchronousStandbys, &p.Standbys, &p.Database)
 	if err != nil {
 		return p, fmt.Errorf("setting up a connection: %w", err)
@@ -55,6 +55,29 @@ func (s *Store) session(ctx context.Context, c *pgx.Conn) (Promise, error) {
 			"set fsync = on, or add %s=true to the store's URL to use it all the same", ErrUnsafe, p.Server, paramAcceptLoss)
 	}
 	return p, nil
+}
+
+// with lends a connection of the pool to f. One that f found broken is taken out of the pool at once: pgx takes up to 15
+// seconds to bury it, and its place is needed as soon as the server is back. Where the server ended it, or takes no
+// writes any more (after a failover behind a proxy), the others are replaced too before they are found out one by one.
+func (s *Store) with(ctx context.Context, f func(c *pgx.Conn) error) error {
+	lent, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		broken := lent.Conn().IsClosed()
+		if broken {
+			lent.Hijack()
+		} else {
+			lent.Release()
+		}
+		if broken && ctx.Err() == nil || code(err) == readOnlyTransaction {
+			s.pool.Reset()
+		}
+	}()
+	err = f(lent.Conn())
+	return err
 }
 
 // Promise is what the server promises, as it was when the store was opened.
@@ -109,9 +132,12 @@ func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// warning gives the warning that came since it was last asked.
-func warning(c *pgconn.PgConn) string {
-	text, _ := c.CustomData()[warned].(string)
+// warning gives the warning that came since it was last asked, as an error.
+func warning(c *pgconn.PgConn) error {
+	text, there := c.CustomData()[warned].(string)
+	if !there {
+		return nil
+	}
 	delete(c.CustomData(), warned)
-	return text
+	return fmt.Errorf("the server has committed, but warns: %s", text)
 }

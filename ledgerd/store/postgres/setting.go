@@ -42,11 +42,13 @@ func (s *Store) Setting(ctx context.Context, name string) (string, error) {
 	var value []byte
 	found := true
 	err := s.seldom(ctx, "reading a setting", func(ctx context.Context) error {
-		err := s.pool.QueryRow(ctx, "SELECT value FROM settings WHERE name = $1", []byte(name)).Scan(&value)
-		if errors.Is(err, pgx.ErrNoRows) {
-			found, err = false, nil
-		}
-		return err
+		return s.with(ctx, func(c *pgx.Conn) error {
+			err := c.QueryRow(ctx, "SELECT value FROM settings WHERE name = $1", []byte(name)).Scan(&value)
+			if errors.Is(err, pgx.ErrNoRows) {
+				found, err = false, nil
+			}
+			return err
+		})
 	})
 	if err == nil && !found {
 		err = store.ErrNotFound
@@ -75,16 +77,13 @@ func (s *Store) Reset(ctx context.Context) error {
 // way.
 func (s *Store) exec(ctx context.Context, sql string, args ...any) error {
 	for try := 1; ; try++ {
-		conn, err := s.pool.Acquire(ctx)
-		if err != nil {
-			return err
-		}
-		warning(conn.Conn().PgConn())
-		_, err = conn.Exec(ctx, sql, args...)
-		if text := warning(conn.Conn().PgConn()); err == nil && text != "" {
-			err = errors.New("the server has committed, but warns: " + text)
-		}
-		conn.Release()
+		err := s.with(ctx, func(c *pgx.Conn) error {
+			_ = warning(c.PgConn()) // what came before is not about this
+			if _, err := c.Exec(ctx, sql, args...); err != nil {
+				return err
+			}
+			return warning(c.PgConn())
+		})
 		if err == nil || !undone(err) || !passing(err) || try == mostTries {
 			return err
 		}

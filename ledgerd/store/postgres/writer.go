@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -87,13 +86,21 @@ func (s *Store) writeOnce(group []*request) error {
 		batch.Queue(raiseSQL, ceiling)
 	}
 
-	conn, err := s.pool.Acquire(ctx)
+	err := s.with(ctx, func(c *pgx.Conn) error { return send(ctx, c, batch, group) })
 	if err != nil {
 		return err
 	}
-	defer conn.Release()
-	warning(conn.Conn().PgConn())
-	sent := conn.SendBatch(ctx, batch)
+	if raises {
+		s.raiseCeiling(ceiling)
+	}
+	s.committed(group)
+	return nil
+}
+
+// send sends the batch of a group and hears each write's outcome. Only where it gives no error they have come true.
+func send(ctx context.Context, c *pgx.Conn, batch *pgx.Batch, group []*request) error {
+	_ = warning(c.PgConn()) // what came before is not about this
+	sent := c.SendBatch(ctx, batch)
 	var first error
 	for _, r := range group {
 		var version int64
@@ -109,14 +116,7 @@ func (s *Store) writeOnce(group []*request) error {
 	if err := sent.Close(); first != nil || err != nil {
 		return cmp.Or(first, err)
 	}
-	if text := warning(conn.Conn().PgConn()); text != "" {
-		return fmt.Errorf("the server has committed, but warns: %s", text)
-	}
-	if raises {
-		s.raiseCeiling(ceiling)
-	}
-	s.committed(group)
-	return nil
+	return warning(c.PgConn())
 }
 
 // committed lets the writes of a group have their effects in this process, and tells other nodes.

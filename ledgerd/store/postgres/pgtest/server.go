@@ -137,7 +137,7 @@ func (s *Server) run() error {
 		case <-s.done:
 			return fmt.Errorf("the PostgreSQL server ended while it started:\n%s", s.Log())
 		case <-ctx.Done():
-			return fmt.Errorf("the PostgreSQL server is not ready after %v: %w\n%s", patience, err, errors.Join(s.signal(syscall.SIGQUIT)))
+			return errors.Join(fmt.Errorf("the PostgreSQL server is not ready after %v: %w", patience, err), s.signal(syscall.SIGQUIT))
 		}
 	}
 }
