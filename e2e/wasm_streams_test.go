@@ -139,7 +139,7 @@ func TestWasmALargeResultIsFetched(t *testing.T) {
 		w.serveFrozen("ledgerd")
 		w.frozenCall("ledgerd").Reset()
 		p := expectProblem(t, "the third", got(t, third), http.StatusServiceUnavailable, "ledger_unavailable")
-		if !strings.Contains(p.Detail, "executed before") || !p.Retryable {
+		if !strings.Contains(p.Detail, "it was executed") || !p.Retryable {
 			t.Errorf("the third was told %+v", p)
 		}
 		w.thaw("ledgerd")
