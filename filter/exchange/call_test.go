@@ -34,7 +34,7 @@ func TestNotAfterFollowsTheTimeSinceTheLedgerWasHeard(t *testing.T) {
 	}
 }
 
-// TestVerdictsAsCallersAreTold is section 2.4 of the design: each verdict, its status and its code.
+// TestVerdictsAsCallersAreTold is the table of refusals: each verdict, its status and its code.
 func TestVerdictsAsCallersAreTold(t *testing.T) {
 	hold := &wire.Hold{ID: "h-1", Reason: "new_run", Of: "attempt-0", Version: 1}
 	for _, tc := range []struct {

@@ -11,7 +11,7 @@
 // What it promises:
 //
 //   - One attempt is executed at most once, and only while less than half its lease has passed since its reserve was
-//     first sent, and never after a fail of it was sent (section 2.1 of the design, "Executing").
+//     first sent, and never after a fail of it was sent (package intent says what the ledger counts on).
 //   - Every caller is answered within its bound: the rule's wait, or, for the one that executes, the execution timeout
 //     and the commit timeout.
 //   - What is certain is told as certain, what is not as in_doubt: see classify.go for the table.

@@ -51,6 +51,6 @@ type Reply struct {
 	Status  int
 	Headers [][2]string
 	Body    []byte
-	Outcome string // a word of section 1 of the design
+	Outcome string // one of the outcomes in reply.go
 	Code    string // of a refusal; empty otherwise
 }

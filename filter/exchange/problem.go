@@ -11,7 +11,7 @@ import (
 	"idem/ledgerd/wire"
 )
 
-// The codes of refusals (section 2.4 of the design). The codes of calls that cannot be read come from package canon.
+// The codes of refusals (the README lists them for callers). The codes of calls that cannot be read come from package canon.
 const (
 	codeHeld              = "held"
 	codeInFlight          = "in_flight"

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// providerKey is the idempotency key that the tool's provider is given (section 4.1 of the design): the same for every
+// providerKey is the idempotency key that the tool's provider is given (setting provider_key): the same for every
 // re-execution after a failure, another after a human's release.
 func providerKey(fingerprint, approvedBy string) string {
 	mac := hmac.New(sha256.New, []byte(fingerprint))

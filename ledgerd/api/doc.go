@@ -16,5 +16,5 @@
 // wire), the pages (package console), on which address and with which certificates the faces are served (the serve
 // command).
 //
-// Its routes and roles are those of the design, sections 5.1 and 5.3.
+// Its routes stand in admin.go and data.go, each with the role that it needs.
 package api

@@ -16,7 +16,7 @@ const (
 // Class is what is known of an execution that did not succeed (member "class").
 type Class string
 
-// The classes of a failure. See section 2.3 of the design: the table of failures.
+// The classes of a failure. Package intent says what each does to the row.
 const (
 	ClassNotSent  Class = "not_sent" // the request surely never reached the tool
 	ClassDefinite Class = "definite" // the tool answered, and its answer was a failure
