@@ -54,6 +54,9 @@ func (s *Store) conduct(calls []call, confirm bool) {
 // once sends calls once. It gives those that the server did not execute, and whether it was for want of a script
 // (which it now has) or because it could not.
 func (s *Store) once(calls []call, confirm bool) (again []call, moving bool) {
+	if a, ok := s.topology.(alone); ok {
+		return s.exchange(a.client, calls, confirm)
+	}
 	first, err := s.topology.master(context.Background(), calls[0].shard)
 	if err != nil {
 		s.fail(calls, fmt.Errorf("finding the master of a slot: %w", err))

@@ -34,6 +34,9 @@ func contract(t *testing.T, o Options) {
 
 func mustOpen(t testing.TB, url string, o Options) *Store {
 	t.Helper()
+	if o.Log == nil {
+		o.Log = silent
+	}
 	s, err := Open(t.Context(), url, o)
 	if err != nil {
 		t.Fatalf("Open: %v", err)

@@ -4,9 +4,9 @@
 //
 //   - A Swap is one script call on one hash slot: the record, its results and its index entries change together or not
 //     at all, on a single server and on a cluster alike.
-//   - A Swap that returned is synced to the server's append-only file: WAITAOF confirms it, once for all the writes
-//     that shared a round trip. With min_replicas it has reached that many replicas too. With accept_loss neither is
-//     waited for.
+//   - A Swap that returned is synced to the server's append-only file (appendfsync always, confirmed by WAITAOF once
+//     for all the writes that shared a round trip). With min_replicas it has reached that many replicas too. With
+//     accept_loss neither is asked for.
 //   - What Load gives is confirmed as far as what Swap gives: a record that another ledgerd wrote a moment ago is
 //     confirmed before it is handed out.
 //   - A version is the server's microsecond, or the one after the last version of its shard, whichever is greater: it

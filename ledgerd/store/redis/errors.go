@@ -12,6 +12,8 @@ import (
 
 // What Open refuses.
 var (
+	// ErrURL says that the URL is not one that names a store.
+	ErrURL = errors.New("the store's URL is wrong")
 	// ErrUnsafe says that the server is set up in a way that loses what it acknowledged.
 	ErrUnsafe = errors.New("the server would lose what it acknowledged")
 	// ErrDamaged says that a part of the store is missing.

@@ -12,6 +12,7 @@ import (
 // facts is what a server says of itself that matters here.
 type facts struct {
 	address    string
+	product    string // for people: redis 7.4.2, valkey 9.1.0
 	version    string // of Redis, or the one that Valkey is compatible with
 	major      int
 	role       string // master or slave
@@ -21,19 +22,22 @@ type facts struct {
 	skipsFsync bool   // no-appendfsync-on-rewrite
 	waitaof    bool
 	replicas   int // connected now
-	cluster    bool
 }
 
 // inspect asks a server.
 func inspect(ctx context.Context, c *redis.Client) (facts, error) {
-	text, err := c.Info(ctx, "server", "replication", "persistence", "memory", "cluster").Result()
+	text, err := c.Info(ctx, "server", "replication", "persistence", "memory").Result()
 	if err != nil {
 		return facts{}, err
 	}
 	info := parseInfo(text)
 	f := facts{
 		address: c.Options().Addr, version: info["redis_version"], role: info["role"], policy: info["maxmemory_policy"],
-		aof: info["aof_enabled"] == "1", cluster: info["cluster_enabled"] == "1",
+		aof: info["aof_enabled"] == "1",
+	}
+	f.product = "redis " + f.version
+	if v := info["valkey_version"]; v != "" {
+		f.product = "valkey " + v
 	}
 	// What is not there stays zero, and is judged as such.
 	f.replicas, _ = strconv.Atoi(info["connected_slaves"])
@@ -43,8 +47,8 @@ func inspect(ctx context.Context, c *redis.Client) (facts, error) {
 	n, _ := strconv.Atoi(minor)
 	f.waitaof = f.major > 7 || f.major == 7 && n >= 2
 
-	// Services keep CONFIG to themselves, or the user has no right to it. INFO has all that a refusal needs but
-	// appendfsync, and that WAITAOF makes good for.
+	// Services keep CONFIG to themselves, or the user has no right to it: then appendfsync stays unknown, which is judged
+	// as such. All else stands in INFO.
 	config, err := c.ConfigGet(ctx, "*append*").Result()
 	if err != nil && !answered(err) {
 		return facts{}, fmt.Errorf("reading the server's configuration: %w", err)

@@ -16,7 +16,7 @@ const layout = "1"
 
 // shards is how many parts the store has. All of a part's keys have one hash tag, so they share a slot and a script may
 // change them together. Each part has a fixed number of keys, whatever it holds, so that it can be emptied at once.
-const shards = 32
+const shards = 16
 
 // part names the keys of one shard.
 type part struct {
@@ -37,12 +37,14 @@ type named struct {
 	byID   string // hash: id → key, moment, version of the write
 }
 
-// tags has a hash tag for each shard. Their slots are spread evenly over all slots, so that masters that have equal
-// parts of the slots have equal parts of the shards.
+// tags has a hash tag for each shard. Their slots lie in the middle of equal parts of all slots, so that masters that
+// have equal parts of the slots have equal parts of the shards, however many there are.
 var tags = func() (list [shards]string) {
+	const width = slots / shards
 	for n, left := 0, shards; left > 0; n++ {
 		tag := strconv.Itoa(n)
-		if i := slot(tag) / (slots / shards); list[i] == "" {
+		at := slot(tag)
+		if i, off := at/width, at%width-width/2; list[i] == "" && -width/16 < off && off < width/16 {
 			list[i] = tag
 			left--
 		}

@@ -7,17 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"idem/ledgerd/store"
 )
 
 // Open opens the store at a URL (see parse for its form), and makes it where the server has none under that prefix. It
-// refuses with ErrUnsafe what would forget, with ErrDamaged a store of which a part is missing, with ErrForeign a newer
+// refuses with ErrURL what is no store's, with ErrUnsafe what would forget, with ErrDamaged a store of which a part is missing, with ErrForeign a newer
 // ledgerd's.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	o = o.withDefaults()
@@ -48,6 +50,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) error {
+	logging.Disable() // what the client library would log is in the errors that the store gives
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
@@ -63,6 +66,9 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.promise = promised(servers, s.place)
+	if err := s.load(ctx); err != nil {
+		return err
+	}
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
@@ -71,44 +77,59 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	s.start()
 	level := slog.LevelInfo
-	if s.place.acceptLoss || s.promise.slow {
+	if s.place.acceptLoss {
 		level = slog.LevelWarn
 	}
 	s.options.Log.Log(ctx, level, "store redis: "+s.promise.words, "server", servers[0].address, "masters", len(servers),
-		"version", servers[0].version, "prefix", s.place.prefix)
+		"version", servers[0].product, "prefix", s.place.prefix)
 	return nil
 }
 
-// connect finds out what the first address that answers belongs to.
+// connect finds out whether the first address belongs to a cluster. Where it does not answer, others may.
 func (s *Store) connect(ctx context.Context) error {
-	client := connectAlone(s.place, &s.options)
-	info, err := client.Info(ctx, "cluster").Result()
-	if err != nil && len(s.place.addresses) == 1 {
-		return errors.Join(unavailable("connecting to "+s.place.addresses[0], err), client.Close())
+	first := *s.place
+	first.db = 0 // every server has that one
+	client := connectAlone(&first, &s.options)
+	text, err := client.Info(ctx, "cluster").Result()
+	_ = client.Close() // it has answered, or never will
+	if err != nil && len(first.addresses) == 1 {
+		return unavailable("connecting to "+first.addresses[0], err)
 	}
-	switch isCluster := parseInfo(info)["cluster_enabled"] == "1"; {
-	case err != nil || isCluster:
+	isCluster := err != nil || parseInfo(text)["cluster_enabled"] == "1"
+	switch {
+	case isCluster && s.place.db != 0:
+		return fmt.Errorf("%w: %s is a cluster, where ledgerd uses database 0 only, not %d", ErrURL, first.addresses[0], s.place.db)
+	case isCluster:
 		s.topology = cluster{connectCluster(s.place, &s.options), &s.parts}
-		return client.Close()
-	case len(s.place.addresses) > 1:
-		return errors.Join(fmt.Errorf("store/redis: %s is a single server, so the URL's parameter addr is wrong", s.place.addresses[0]), client.Close())
+	case len(first.addresses) > 1:
+		return fmt.Errorf("%w: addr is for a cluster, and %s is a single server", ErrURL, first.addresses[0])
+	default:
+		s.topology = alone{connectAlone(s.place, &s.options)}
 	}
-	s.topology = alone{client}
 	return nil
 }
 
-// inspect asks every master that has a shard.
-func (s *Store) inspect(ctx context.Context) (servers []facts, err error) {
-	seen := map[*redis.Client]bool{}
+// masters gives every master that has a shard.
+func (s *Store) masters(ctx context.Context) (list []*redis.Client, err error) {
 	for i := range shards {
 		master, err := s.topology.master(ctx, i)
 		if err != nil {
 			return nil, unavailable("finding the master of a slot", err)
 		}
-		if seen[master] {
-			continue
+		if !slices.Contains(list, master) {
+			list = append(list, master)
 		}
-		seen[master] = true
+	}
+	return list, nil
+}
+
+// inspect asks every master how it is set up.
+func (s *Store) inspect(ctx context.Context) (servers []facts, err error) {
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, master := range masters {
 		f, err := inspect(ctx, master)
 		if err != nil {
 			return nil, unavailable("asking "+master.Options().Addr+" how it is set up", err)
@@ -116,6 +137,20 @@ func (s *Store) inspect(ctx context.Context) (servers []facts, err error) {
 		servers = append(servers, f)
 	}
 	return servers, nil
+}
+
+// load gives the scripts to every master. Who comes later, or forgets them, gets them when they are missed.
+func (s *Store) load(ctx context.Context) error {
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return err
+	}
+	for _, master := range masters {
+		if err := loadScripts(ctx, master); err != nil {
+			return unavailable("giving "+master.Options().Addr+" the scripts", err)
+		}
+	}
+	return nil
 }
 
 // adopt makes the store's shards where there are none, and makes sure that there are all of them.

@@ -17,7 +17,7 @@ type Options struct {
 	QueueBytes     int64         // bytes that they may carry; 64 MiB. One write alone may carry more
 	GroupWrites    int           // writes in one round trip at most; 512
 	GroupBytes     int64         // bytes after which a round trip takes in no further write; 4 MiB
-	Writers        int           // round trips with writes under way to one master; 4
+	Writers        int           // round trips with writes under way to one master; 2
 	Readers        int           // the same with reads; 2
 	Timeout        time.Duration // for connecting, and for each answer of a server; 3 s
 	ConfirmTimeout time.Duration // how long the server may take to sync or replicate a group of writes; 3 s
@@ -32,7 +32,7 @@ func (o Options) withDefaults() Options {
 	def(&o.QueueBytes, 64<<20)
 	def(&o.GroupWrites, 512)
 	def(&o.GroupBytes, 4<<20)
-	def(&o.Writers, 4)
+	def(&o.Writers, 2)
 	def(&o.Readers, 2)
 	def(&o.Timeout, 3*time.Second)
 	def(&o.ConfirmTimeout, 3*time.Second)

@@ -75,6 +75,7 @@ type queue struct {
 	filled sync.Cond
 	list   []*request
 	bytes  int64
+	groups int // how many were taken
 	closed bool
 }
 
@@ -124,6 +125,7 @@ func (q *queue) take(group []*request, maxRequests int, maxBytes int64) []*reque
 				bytes += r.size
 			}
 		}
+		q.groups++
 		rest := copy(q.list, q.list[n:])
 		clear(q.list[rest:])
 		q.list = q.list[:rest]

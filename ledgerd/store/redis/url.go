@@ -43,40 +43,42 @@ func parse(text string) (*place, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		// The error of package url repeats the URL.
-		return nil, errors.New("store/redis: the URL cannot be read, want redis://[user:password@]host:port[/db]; " +
-			"a password's special characters must be percent-encoded")
+		return nil, fmt.Errorf("%w: it cannot be read, want redis://[user:password@]host:port[/db]; "+
+			"a password's special characters must be percent-encoded", ErrURL)
 	}
 	p := &place{prefix: "idem", username: u.User.Username()}
 	p.password, _ = u.User.Password()
 	var wrong []error
-	mistake := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf("store/redis: "+format, args...)) }
+	mistake := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Errorf("%w: %s", ErrURL, fmt.Sprintf(format, args...)))
+	}
 
 	secure := u.Scheme == "rediss"
 	if !secure && u.Scheme != "redis" {
-		mistake("the URL's scheme is %q, want redis or rediss", u.Scheme)
+		mistake("the scheme is %q, want redis or rediss", u.Scheme)
 	}
 	if u.Hostname() == "" {
-		mistake("the URL names no host, want redis://host:port")
+		mistake("it names no host, want redis://host:port")
 	}
 	if u.Fragment != "" {
-		mistake("the URL has a fragment; a # in a password must be written %%23")
+		mistake("it has a fragment; a # in a password must be written %%23")
 	}
 	p.addresses = []string{withPort(u.Host)}
 	if db := strings.Trim(u.Path, "/"); db != "" {
 		if p.db, err = strconv.Atoi(db); err != nil || p.db < 0 {
-			mistake("the URL's path is the number of a database, want a whole number from 0, as in /2")
+			mistake("the path is the number of a database, want a whole number from 0, as in /2")
 		}
 	}
 
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		mistake("the URL's query cannot be read")
+		mistake("the query cannot be read")
 	}
 	files := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		values := query[name]
 		if name != "addr" && len(values) > 1 {
-			mistake("the URL's parameter %s stands %d times, want it once", name, len(values))
+			mistake("parameter %s stands %d times, want it once", name, len(values))
 		}
 		value := values[0]
 		switch name {
@@ -106,7 +108,7 @@ func parse(text string) (*place, error) {
 			}
 			files[name] = value
 		default:
-			mistake("the URL has a parameter %q, want one of: %s", name, parameters)
+			mistake("it has a parameter %q, want one of: %s", name, parameters)
 		}
 	}
 	if p.acceptLoss && p.minReplicas > 0 {
@@ -136,20 +138,20 @@ func secured(files map[string]string, host string) (*tls.Config, error) {
 	if file := files["ca"]; file != "" {
 		pem, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("store/redis: ca: %w", err)
+			return nil, fmt.Errorf("%w: ca: %w", ErrURL, err)
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("store/redis: ca %s holds no certificate, want PEM", file)
+			return nil, fmt.Errorf("%w: ca %s holds no certificate, want PEM", ErrURL, file)
 		}
 	}
 	if cert, key := files["cert"], files["key"]; cert != "" || key != "" {
 		if cert == "" || key == "" {
-			return nil, errors.New("store/redis: cert and key belong together, want both or none")
+			return nil, fmt.Errorf("%w: cert and key belong together, want both or none", ErrURL)
 		}
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
-			return nil, fmt.Errorf("store/redis: cert and key: %w", err)
+			return nil, fmt.Errorf("%w: cert and key: %w", ErrURL, err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

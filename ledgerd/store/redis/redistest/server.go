@@ -3,7 +3,6 @@ package redistest
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +23,7 @@ const patience = 30 * time.Second
 // safe is how a server is set up that a ledger may be kept on.
 var safe = []string{
 	"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction",
-	"--loglevel", "warning", "--bind", "127.0.0.1", "--daemonize", "no",
+	"--repl-diskless-sync-delay", "0", "--loglevel", "warning", "--bind", "127.0.0.1", "--daemonize", "no",
 }
 
 // Server is a Valkey server.
@@ -81,7 +81,7 @@ func (s *Server) run(program string, settings []string) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"--port", port, "--dir", s.Dir, "--logfile", filepath.Join(s.Dir, "log")}, safe...)
+	args := append([]string{"--port", port, "--dir", s.Dir, "--logfile", s.log()}, safe...)
 	args = append(append(args, s.settings...), settings...)
 	// The shell ends the server as soon as its standard input ends: when Kill closes it, or when the test's process is
 	// gone.
@@ -101,32 +101,24 @@ func (s *Server) run(program string, settings []string) error {
 		_ = c.Wait() // killed, as it should be
 		close(ended)
 	}(s.command, s.ended)
-	return s.await()
-}
-
-// await returns when the server answers and has read its data.
-func (s *Server) await() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	err = s.until(func() error {
 		answer, err := s.ask("PING")
-		if err == nil && answer == "+PONG" {
-			return nil
+		if err == nil && answer != "+PONG" && !strings.HasPrefix(answer, "-NOAUTH") {
+			err = errors.New(answer) // it still reads its data
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			log, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
-			s.end()
-			return fmt.Errorf("no PONG from %s within %v (%q, %w)\n%s%s", s.Address, patience, answer, err, s.errors.String(), log)
-		}
+		return err
+	})
+	if err != nil {
+		s.end()
 	}
+	return err
 }
 
-// Do gives the server a command and the first line of its answer back; an error answer ends the test. It serves for
-// settings and faults, not for data.
+// log is the server's log file.
+func (s *Server) log() string { return filepath.Join(s.Dir, "log") }
+
+// Do gives the server a command, and its answer back: a text, or the first line of any other answer. An error ends the
+// test. It serves for settings and faults, not for data.
 func (s *Server) Do(t testing.TB, words ...string) string {
 	t.Helper()
 	answer, err := s.ask(words...)
@@ -153,8 +145,19 @@ func (s *Server) ask(words ...string) (string, error) {
 	if _, err := c.Write(b.Bytes()); err != nil {
 		return "", err
 	}
-	line, err := bufio.NewReader(c).ReadString('\n')
-	return strings.TrimRight(line, "\r\n"), err
+	answer := bufio.NewReader(c)
+	line, err := answer.ReadString('\n')
+	line = strings.TrimRight(line, "\r\n")
+	if size, long := strings.CutPrefix(line, "$"); long && err == nil {
+		n, err := strconv.Atoi(size)
+		if err != nil || n < 0 {
+			return line, err
+		}
+		b := make([]byte, n)
+		_, err = io.ReadFull(answer, b)
+		return string(b), err
+	}
+	return line, err
 }
 
 // Kill ends the server as kill -9 does and returns once it is gone. What it has on disk stays.
