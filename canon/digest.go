@@ -32,6 +32,10 @@ func digest(r *rule) string {
 		}
 		d.out = append(d.out, ']')
 	}
+	if r.Paths {
+		d.name("paths")
+		d.out = append(d.out, "true"...)
+	}
 	d.name("protocol")
 	d.out = appendString(d.out, string(r.Protocol))
 	d.sources("run", r.run...)

@@ -14,7 +14,7 @@
 //
 //	{"args": …,                      the args
 //	 "beside": {…},                  what stands beside the args and counts, if anything does
-//	 "endpoint": {"host": …, "method": …, "path": …, "query": …, "rule": …, "tool": …},
+//	 "endpoint": {"conditions": {"if-match": …}, "host": …, "method": …, "path": …, "query": …, "rule": …, "tool": …},
 //	 "for": {"stripe-account": …},   the headers that say for whom, those that the call has
 //	 "key": "9f86d081",              the id of the key, if there is one
 //	 "scope": "…",                   a digest of who calls, if anything says so
@@ -71,8 +71,13 @@
 // of the path. A body that has a member tool and no args keeps both, because the path may say what is done with that
 // tool: renting out a drill is not taking it back. Whatever may name the run is no part of the action.
 //
+// A rule for several paths, such as a prefix, counts the path in any case: two servers behind one prefix may both have a
+// tool of that name.
+//
 // Of a path, percent escapes have one form (RFC 3986, section 6.2.2). The query is sorted by name; equal names keep
-// their order, and a plus sign is no space. The host is in lower case. A query's volatile names count unless the rule
+// their order, and a plus sign is no space. The host is in lower case, without the dot of the root and without port 80
+// or 443; another port is another server. Headers by which a request asks for another thing than its method and body
+// say count too: if-match and its kin (RFC 9110, section 13.1), and x-http-method-override and its kin. A query's volatile names count unless the rule
 // drops them: for a call without a body the query is all there is.
 //
 // # Volatile fields

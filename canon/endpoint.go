@@ -88,14 +88,23 @@ func isUnreserved(c byte) bool {
 	return isLower(c) || isUpper(c) || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// appendEndpoint appends the endpoint: the rule's name, method, host, path, query, and the tool where it stands in the
-// body. The path is left out where the tool stands instead of it.
+// conditions are the headers by which a request asks for another thing than its method and body say: conditions (RFC
+// 9110, section 13.1), and another method than its own, which some servers heed.
+var conditions = []string{"if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "x-http-method",
+	"x-http-method-override", "x-method-override"}
+
+// appendEndpoint appends the endpoint: the rule's name, method, host, path, query, conditions, and the tool where it
+// stands in the body. The path is left out where the tool stands instead of it.
 func (r *reading) appendEndpoint(dst []byte, call *Call) []byte {
-	dst = append(dst, `{"host":`...)
-	dst = appendOpaque(dst, lowered(call.Host))
+	dst = append(dst, '{')
+	if dst = appendHeaders(dst, "conditions", conditions, call); dst[len(dst)-1] == '}' {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"host":`...)
+	dst = appendOpaque(dst, hostName(call.Host))
 	dst = append(dst, `,"method":`...)
 	dst = appendOpaque(dst, call.Method)
-	if r.pathCounts {
+	if r.pathCounts || r.rule.Paths {
 		dst = append(dst, `,"path":`...)
 		dst = appendOpaque(dst, r.target.path)
 	}
@@ -115,13 +124,22 @@ func (r *reading) appendEndpoint(dst []byte, call *Call) []byte {
 // appendWhom appends the headers that say for whom the call is made, those that it has.
 func (r *reading) appendWhom(dst []byte, call *Call) []byte {
 	start := len(dst)
-	for _, name := range r.rule.headers {
+	if dst = appendHeaders(dst, "for", r.rule.headers, call); len(dst) > start {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+// appendHeaders appends a member with those of the named headers that the call has, if it has any.
+func appendHeaders(dst []byte, member string, names []string, call *Call) []byte {
+	start := len(dst)
+	for _, name := range names {
 		text, ok := call.header(name)
 		if !ok {
 			continue
 		}
 		if len(dst) == start {
-			dst = append(dst, `"for":{`...)
+			dst = append(appendString(dst, member), ':', '{')
 		} else {
 			dst = append(dst, ',')
 		}
@@ -129,7 +147,7 @@ func (r *reading) appendWhom(dst []byte, call *Call) []byte {
 		dst = appendOpaque(dst, text)
 	}
 	if len(dst) > start {
-		dst = append(dst, '}', ',')
+		dst = append(dst, '}')
 	}
 	return dst
 }
@@ -144,8 +162,19 @@ func appendOpaque(dst []byte, text string) []byte {
 	return append(dst, `"}`...)
 }
 
-// lowered gives a host in lower case, ASCII letters only.
-func lowered(host string) string {
+// hostName gives a host in its one form: lower case, ASCII letters only, without the dot of the root and without the
+// port that http or https would take anyway (RFC 9110, sections 4.2.1 and 4.2.2). Another port is another server.
+func hostName(host string) string {
+	for _, port := range [...]string{":80", ":443"} {
+		if name, cut := strings.CutSuffix(host, port); cut && (!strings.Contains(name, ":") || strings.HasSuffix(name, "]")) {
+			host = name
+			break
+		}
+	}
+	if name, port, found := strings.Cut(host, ".:"); found {
+		host = name + ":" + port
+	}
+	host = strings.TrimSuffix(host, ".")
 	for i := range len(host) {
 		if isUpper(host[i]) {
 			return string(appendLower(nil, host))

@@ -50,11 +50,11 @@ type explanation struct {
 // explain lists what was done to the call, in the order of the body.
 func (r *reading) explain(call *Call) []Change {
 	x := &explanation{reading: r}
-	host, query, path := lowered(call.Host), "", call.Path
+	host, query, path := hostName(call.Host), "", call.Path
 	if at := strings.IndexByte(path, '?'); at >= 0 {
 		path, query = path[:at], path[at+1:]
 	}
-	x.endpoint(call.Host, host, "letter case means nothing in a host's name")
+	x.endpoint(call.Host, host, "in a host's name letter case, a dot at the end and the usual port mean nothing")
 	x.endpoint(path, r.target.path, "a percent escape has one form, and none where it is not needed")
 	x.endpoint(query, r.target.query, "the query is sorted by name, its escapes have one form, and what the rule drops is left out")
 	if len(r.values) == 0 {

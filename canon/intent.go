@@ -29,7 +29,7 @@ func (r *reading) addIntent(action *Action, call *Call, scope string) {
 	action.Customer = known[customerAt-amountAt:]
 	out = append(out, ',')
 	out = r.appendWhom(out, call)
-	if r.toolNamed && r.pathCounts && r.rule.Tool == nil { // the path may be what is done with the tool
+	if r.toolNamed && (r.rule.Paths || r.pathCounts && r.rule.Tool == nil) { // the path may be what is done with the tool
 		out = append(out, `"path":`...)
 		out = append(appendOpaque(out, r.target.path), ',')
 	}

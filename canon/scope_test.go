@@ -135,8 +135,22 @@ func TestTheEndpointCounts(t *testing.T) {
 			t.Errorf("%s is the same endpoint", path)
 		}
 	}
-	if with(func(c *canon.Call) { c.Host = "TOOLS.example" }) != want || with(func(c *canon.Call) { c.Host = "other.example" }) == want {
-		t.Error("hosts differ by more than letter case, or do not")
+	for _, host := range []string{"TOOLS.example", "tools.example.", "tools.example:80", "tools.example:443", "Tools.Example.:443"} {
+		if with(func(c *canon.Call) { c.Host = host }) != want {
+			t.Errorf("%s is another host", host)
+		}
+	}
+	for _, host := range []string{"other.example", "tools.example:8080", "tools.example:4430", "tools.example.80", "tools.example..", "[tools.example:80"} {
+		if with(func(c *canon.Call) { c.Host = host }) == want {
+			t.Errorf("%s is the same host", host)
+		}
+	}
+	for _, header := range []string{"x-http-method-override", "x-http-method", "x-method-override", "if-match", "if-none-match"} {
+		call := by(header, "DELETE")
+		call.Path = base.Path
+		if read(t, c, call).Fingerprint == want {
+			t.Errorf("%s, which asks for another thing, does not count", header)
+		}
 	}
 	if with(func(c *canon.Call) { c.Method = "PUT" }) == want {
 		t.Error("the method does not count")
@@ -155,5 +169,31 @@ func TestTheEndpointCounts(t *testing.T) {
 	one.Path, two.Path = "/p?attempt=1&x=1", "/p?x=1&Attempt=2"
 	if read(t, dropping, one).Fingerprint != read(t, dropping, two).Fingerprint {
 		t.Error("a parameter that the rule drops counts")
+	}
+}
+
+func TestARuleForSeveralPathsCountsThePathInAnyCase(t *testing.T) {
+	call := by()
+	call.Body = []byte(`{"tool":"create","args":{"customer":"C-1","amount":"1.00 USD"}}`)
+	mcp := by()
+	mcp.Body = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create","arguments":{"customer":"C-1","amount":"1.00 USD"}}}`)
+	for _, tc := range []struct {
+		settings canon.Settings
+		call     canon.Call
+		same     bool
+	}{
+		{canon.Settings{}, call, true},
+		{canon.Settings{Paths: true}, call, false},
+		{canon.Settings{Protocol: canon.MCP}, mcp, true},
+		{canon.Settings{Protocol: canon.MCP, Paths: true}, mcp, false},
+		{canon.Settings{Tool: &canon.Source{Pointer: "/tool"}, Paths: true}, call, false},
+	} {
+		c := reader(t, tc.settings)
+		a, b := tc.call, tc.call
+		a.Path, b.Path = "/payments/invoke", "/crm/invoke"
+		one, other := read(t, c, a), read(t, c, b)
+		if (one.Fingerprint == other.Fingerprint) != tc.same || (one.Intent == other.Intent) != tc.same {
+			t.Errorf("%+v: one call %v and one intent %v, want %v", tc.settings, one.Fingerprint == other.Fingerprint, one.Intent == other.Intent, tc.same)
+		}
 	}
 }

@@ -31,6 +31,7 @@ type Source struct {
 // member means its default, which its comment names.
 type Settings struct {
 	Rule       string            // the rule's name; part of the endpoint
+	Paths      bool              // the rule is for several paths, such as a prefix: the path counts in any case
 	Protocol   Protocol          // JSON
 	Tool       *Source           // {Pointer: "/tool"} where the body has it, else the endpoint's last path segment
 	Args       *Source           // {Pointer: "/args"} where the body has it, else the whole body

@@ -18,6 +18,7 @@ func canonSettings(s map[string]field, rule *Rule) canon.Settings {
 	const name = `a field's name, such as "attempt"`
 	return canon.Settings{
 		Rule:      rule.Name,
+		Paths:     rule.Match.Path == "", // a prefix, or a host's every path
 		Protocol:  rule.Protocol,
 		Tool:      source(s["tool"], nil),
 		Args:      source(s["args"], nil),

@@ -25,7 +25,7 @@ func TestARuleHasEveryDefault(t *testing.T) {
 		Wait:       30 * time.Second, ExecutionTimeout: 60 * time.Second, Lease: 15 * time.Second,
 		MaxBodyBytes: 1 << 20, MaxResultBytes: 1 << 20,
 		Ledger:   wire.DefaultRule(),
-		settings: canon.Settings{Rule: "POST /tools/*", Protocol: canon.JSON},
+		settings: canon.Settings{Rule: "POST /tools/*", Paths: true, Protocol: canon.JSON},
 	}
 	want.Ledger.Name = "POST /tools/*"
 	if !reflect.DeepEqual(got, want) {
