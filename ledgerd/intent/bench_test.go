@@ -1,13 +1,12 @@
 package intent
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 )
 
-func benchmarkRecord(b *testing.B, rows int) Record {
+func benchmarkRecord(b testing.TB, rows int) Record {
 	b.Helper()
 	rec := Record{}
 	for n := range rows {
@@ -50,22 +49,20 @@ func BenchmarkStep(b *testing.B) {
 func BenchmarkStoredForm(b *testing.B) {
 	for _, rows := range []int{1, MaxRows - 1} {
 		rec := benchmarkRecord(b, rows)
-		data, err := json.Marshal(rec)
-		if err != nil {
-			b.Fatal(err)
-		}
+		data := rec.AppendTo(nil)
 		b.Run(fmt.Sprintf("write %d rows", rows), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				json.Marshal(rec)
+				data = rec.AppendTo(data[:0])
 			}
 			b.ReportMetric(float64(len(data)), "bytes")
 		})
 		b.Run(fmt.Sprintf("read %d rows", rows), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				var rec Record
-				json.Unmarshal(data, &rec)
+				if _, err := ReadRecord(data); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

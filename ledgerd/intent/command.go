@@ -72,8 +72,8 @@ func (Tick) command()       {}
 
 // Identity names a call: a row's fingerprint and the intent whose record holds it.
 type Identity struct {
-	Intent      string `json:"intent"`
-	Fingerprint string `json:"fp"`
+	Intent      string
+	Fingerprint string
 }
 
 // Decision is a human's answer to a hold.
@@ -98,11 +98,11 @@ const (
 
 // Result describes stored bytes that the record names. The bytes are in the store, under Attempt.
 type Result struct {
-	Attempt string `json:"key"` // the attempt's id, with a suffix where it is not the attempt's own success
-	Status  int    `json:"status,omitempty"`
-	Size    int64  `json:"size,omitempty"`
-	Digest  string `json:"digest,omitempty"`  // of the bytes: a repeated commit is ok only if it brought the same ones
-	Missing string `json:"missing,omitempty"` // why there are no bytes: too_large, erased, resolved; empty: they are there
+	Attempt string // the attempt's id, with a suffix where it is not the attempt's own success
+	Status  int
+	Size    int64
+	Digest  string // of the bytes: a repeated commit is ok only if it brought the same ones
+	Missing string // why there are no bytes: too_large, erased, resolved; empty: they are there
 }
 
 // MissingResolved is why a row that a human resolved as committed without a result has none.

@@ -1,7 +1,6 @@
 package intent
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -266,16 +265,13 @@ func (s *story) step(cmd Command) Verdict {
 
 func stored(t testing.TB, rec Record) string {
 	t.Helper()
-	data, err := json.Marshal(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(rec.AppendTo(nil))
 }
 
 func restored(t testing.TB, data string) (rec Record) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(data), &rec); err != nil {
+	rec, err := ReadRecord([]byte(data))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return rec

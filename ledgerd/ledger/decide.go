@@ -156,11 +156,7 @@ func (l *Ledger) step(e *entry, jobs []*job, at intent.Moment) (*entry, *store.W
 		return next, w
 	}
 	next.token, next.Limits = l.token(), next.pruned()
-	data, err := encodeRecord(next.token, &next.content)
-	if err != nil {
-		panic(fmt.Sprintf("ledger: a record that the machine made cannot be written: %v", err)) // no input can do that
-	}
-	w.Data, w.Entries = data, entries(&next.Record, due)
+	w.Data, w.Entries = encodeRecord(next.token, &next.content), entries(&next.Record, due)
 	return next, w
 }
 

@@ -84,6 +84,16 @@ func (p *sized) number() uint64 {
 	return n
 }
 
+func (p *sized) signed() int64 {
+	n, size := binary.Varint(p.rest)
+	if size <= 0 {
+		p.bad, p.rest = true, nil
+		return 0
+	}
+	p.rest = p.rest[size:]
+	return n
+}
+
 func (p *sized) text() string {
 	n := p.number()
 	if p.bad || n > uint64(len(p.rest)) {
