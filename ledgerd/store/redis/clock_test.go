@@ -83,6 +83,22 @@ func TestNowHearsOfWhatOthersDecidedBy(t *testing.T) {
 	})
 }
 
+func TestGreatestMomentOutlivesAnEarlierOneOfItsShard(t *testing.T) {
+	url := redistest.Shared(t)
+	s := mustOpen(t, url, Options{})
+	decided := time.Now().Add(time.Hour)
+	for i, now := range []time.Time{decided, time.Now(), {}} {
+		_, err := s.Swap(t.Context(), store.Write{Key: inShard(4, fmt.Sprint(i)), Data: []byte("x"), Now: now})
+		must(t, err)
+	}
+	must(t, s.Close())
+	again := mustOpen(t, url, Options{})
+	defer again.Close()
+	if now, err := again.Now(t.Context()); err != nil || now.Before(decided) {
+		t.Errorf("got %v, %v, want no earlier than %v", now, err, decided)
+	}
+}
+
 func TestVersionsGoOnWhenTheServersClockWasPutBack(t *testing.T) {
 	server := redistest.Start(t)
 	s := mustOpen(t, server.URL(), Options{})

@@ -12,7 +12,8 @@ import (
 // What the tests of this package share.
 
 // rights is what the README names for the ACL of the ledger's user.
-const rights = "~idem:* &idem:* +@hash +@sortedset +@scripting +@connection +@pubsub +info +time +wait +waitaof +unlink +cluster +config|get"
+const rights = "~idem:* &idem:* +@connection +evalsha +script|load +hget +hmget +hset +hsetnx +hincrby +hdel +zadd +zrem +zrange " +
+	"+zrangebylex +unlink +publish +subscribe +info +time +wait +waitaof +config|get +cluster|slots"
 
 // hexKey is the intent called name.
 func hexKey(name string) string {

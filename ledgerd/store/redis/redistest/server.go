@@ -53,7 +53,9 @@ func Start(t testing.TB, settings ...string) *Server {
 	s := &Server{Address: address, Dir: dir, settings: settings}
 	t.Cleanup(func() {
 		s.end()
-		os.RemoveAll(dir)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
 	})
 	s.Restart(t)
 	return s
