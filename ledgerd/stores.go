@@ -87,7 +87,7 @@ func (s storeChoice) open(ctx context.Context, log *slog.Logger, migrate bool) (
 // opened makes no store of a nil one, and a wrong setting of a URL that cannot be read.
 func opened[S store.Store](s S, err error) (store.Store, error) {
 	switch {
-	case errors.Is(err, postgres.ErrURL):
+	case errors.Is(err, postgres.ErrURL), errors.Is(err, redis.ErrURL):
 		return nil, usageError{fmt.Errorf("--store: %w", err)}
 	case err != nil:
 		return nil, err
