@@ -34,6 +34,7 @@ type serveOptions struct {
 	logLevel, logFormat             string
 	drainDelay, drainTimeout        time.Duration
 	maxBatchBytes, maxResultBytes   int64
+	maxQueuedBytes                  int64
 	maxBatchOps, maxQueued, maxWait int
 }
 
@@ -70,6 +71,7 @@ token or a name and a token: so tokens are replaced without a gap, and the audit
 	f.Int64Var(&o.maxBatchBytes, "max-batch-bytes", 32<<20, "largest body of POST /v1/ops")
 	f.IntVar(&o.maxBatchOps, "max-batch-operations", 4096, "most operations of one POST /v1/ops")
 	f.Int64Var(&o.maxResultBytes, "max-result-bytes", 16<<20, "largest result that is stored, whatever a rule allows")
+	f.Int64Var(&o.maxQueuedBytes, "max-queued-bytes", 128<<20, "most bytes of batches under way together; further ones are refused")
 	f.IntVar(&o.maxQueued, "max-queued-operations", 10_000, "most operations under way; further reserves are refused")
 	f.IntVar(&o.maxWait, "max-waiters-per-row", 10_000, "most callers that wait for one execution")
 	return c
@@ -158,7 +160,7 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 func (o *serveOptions) faces(s surroundings) (api.Config, error) {
 	c := api.Config{
 		AllowReset: o.allowReset, AllowHosts: o.allowHosts, Pages: console.Handler(),
-		Limits: api.Limits{BatchBytes: o.maxBatchBytes, BatchOps: o.maxBatchOps},
+		Limits: api.Limits{BatchBytes: o.maxBatchBytes, BatchOps: o.maxBatchOps, UnderWayBytes: o.maxQueuedBytes},
 	}
 	var wrong []error
 	parse := func(setting, text, name string) (t api.Tokens) {
@@ -183,6 +185,9 @@ func (o *serveOptions) validate() error {
 	if o.drainDelay < 0 || o.drainTimeout <= 0 {
 		wrong = append(wrong, fmt.Errorf("--drain-delay is %v and --drain-timeout %v: want no negative delay and a positive timeout", o.drainDelay, o.drainTimeout))
 	}
+	if o.maxQueuedBytes < o.maxBatchBytes {
+		wrong = append(wrong, fmt.Errorf("--max-queued-bytes is %d and --max-batch-bytes %d: want no less for all batches than for one", o.maxQueuedBytes, o.maxBatchBytes))
+	}
 	switch ledger.Keep(o.keep) {
 	case ledger.KeepFull, ledger.KeepNone:
 		if len(o.redact) > 0 {
@@ -198,7 +203,7 @@ func (o *serveOptions) validate() error {
 		wrong = append(wrong, fmt.Errorf("--keep %q: want full, redacted or none", o.keep))
 	}
 	for flag, n := range map[string]int64{
-		"max-batch-bytes": o.maxBatchBytes, "max-batch-operations": int64(o.maxBatchOps), "max-result-bytes": o.maxResultBytes,
+		"max-batch-bytes": o.maxBatchBytes, "max-queued-bytes": o.maxQueuedBytes, "max-batch-operations": int64(o.maxBatchOps), "max-result-bytes": o.maxResultBytes,
 		"max-queued-operations": int64(o.maxQueued), "max-waiters-per-row": int64(o.maxWait),
 	} {
 		if n <= 0 {

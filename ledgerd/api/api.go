@@ -53,6 +53,10 @@ type Limits struct {
 	BatchOps    int   // operations of one batch: 4,096
 	AdminBytes  int64 // body of an admin request: 2 MiB
 	Subscribers int64 // open event streams: 64
+
+	// UnderWayBytes is how many bytes the batches that are under way may have together: 128 MiB, or BatchBytes where that
+	// is more. A further one waits a moment and is refused. Memory for a batch is about three times its bytes.
+	UnderWayBytes int64
 }
 
 func (l Limits) withDefaults() Limits {
@@ -60,6 +64,7 @@ func (l Limits) withDefaults() Limits {
 	l.BatchOps = cmp.Or(l.BatchOps, 4096)
 	l.AdminBytes = cmp.Or(l.AdminBytes, 2<<20)
 	l.Subscribers = cmp.Or(l.Subscribers, 64)
+	l.UnderWayBytes = cmp.Or(l.UnderWayBytes, max(128<<20, l.BatchBytes))
 	return l
 }
 
@@ -85,6 +90,7 @@ type API struct {
 	metrics  *metrics
 	registry *prometheus.Registry
 	hosts    hostList
+	room     *room
 	ready    readiness
 	strange  seldom // tokens that the data API does not know
 
@@ -100,15 +106,18 @@ func New(c Config) (*API, error) {
 	}
 	hosts, err := newHostList(c.AllowHosts)
 	wrong = append(wrong, err)
-	if l := c.Limits; min(l.BatchBytes, int64(l.BatchOps), l.AdminBytes, l.Subscribers) < 0 || c.Heartbeat < 0 {
+	if l := c.Limits; min(l.BatchBytes, int64(l.BatchOps), l.AdminBytes, l.Subscribers, l.UnderWayBytes) < 0 || c.Heartbeat < 0 {
 		wrong = append(wrong, errors.New("limits and the heartbeat must not be negative"))
+	}
+	if l := c.Limits.withDefaults(); l.UnderWayBytes < l.BatchBytes {
+		wrong = append(wrong, fmt.Errorf("batches may have %d bytes together and %d each: want no less together", l.UnderWayBytes, l.BatchBytes))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	c.Limits = c.Limits.withDefaults()
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
-	a := &API{Config: c, log: c.Log, hosts: hosts}
+	a := &API{Config: c, log: c.Log, hosts: hosts, room: newRoom(c.Limits)}
 	if a.log == nil {
 		a.log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}

@@ -37,11 +37,18 @@ func (a *API) ops(w http.ResponseWriter, r *http.Request) {
 	if !a.mayOperate(w, r) {
 		return
 	}
+	read, done, err := a.room.take(r)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	defer done()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, a.Limits.BatchBytes))
 	if err != nil {
 		a.fail(w, r, bodyError(err))
 		return
 	}
+	read(len(body))
 	batch := readBatch(body)
 	if len(batch) > a.Limits.BatchOps {
 		a.fail(w, r, &refusal{code: "body_too_large", detail: fmt.Sprintf("a batch may have %d operations, this one has %d; nothing of it was done", a.Limits.BatchOps, len(batch))})
@@ -54,9 +61,13 @@ func (a *API) ops(w http.ResponseWriter, r *http.Request) {
 	// The body is read. A read deadline that passes now would end the request's context, and with it its waits.
 	_ = flow.SetReadDeadline(time.Time{})
 	var line []byte
+	inline := int64(0)
 	for part := range batch.parts() {
 		line = line[:0]
 		for i, answer := range a.answer(r.Context(), part) {
+			if inline += resultBytes(&answer); inline > mostInline && part[i].op.Kind != wire.OpFetch && resultBytes(&answer) > 0 {
+				answer.Result, answer.Fetch = nil, true
+			}
 			a.metrics.answered(part[i], answer.Kind)
 			line = wire.AppendAnswer(line, &answer)
 		}
@@ -66,6 +77,21 @@ func (a *API) ops(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(line)
 		_ = flow.Flush()
 	}
+}
+
+// mostInline is how many bytes of results the answers to one batch carry, headers included. Those that come after are
+// fetched one by one: as base64, and with the rest of the answers, a reply stays below what Envoy takes (32 MB).
+const mostInline = 8 << 20
+
+func resultBytes(a *wire.Answer) int64 {
+	if a.Result == nil || a.Kind != wire.AnswerReplay && a.Kind != wire.AnswerResult {
+		return 0
+	}
+	n := len(a.Result.Body)
+	for _, h := range a.Result.Headers {
+		n += len(h[0]) + len(h[1])
+	}
+	return int64(n)
 }
 
 // mayOperate decides from the headers alone whether a batch is read at all.

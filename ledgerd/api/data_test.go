@@ -3,6 +3,8 @@ package api_test
 import (
 	"bufio"
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -171,6 +173,70 @@ func TestABatchOverALimitIsRefusedWhole(t *testing.T) {
 	f.get("/api/state").into(t, &state)
 	if len(state.Rows) != 0 {
 		t.Errorf("part of a refused batch was done: %v", state.Rows)
+	}
+}
+
+func TestBatchesTogetherHaveBoundedRoom(t *testing.T) {
+	f := start(t, func(c *api.Config) { c.Limits = api.Limits{BatchBytes: 10_000, UnderWayBytes: 10_000} })
+	first := wire.AppendOp(nil, new(reserve("a1", "r", "1")))
+	// One of unknown length, whose sender takes its time, has all the room that there is.
+	slow, write := io.Pipe()
+	done := make(chan *http.Response, 1)
+	go func() {
+		response, err := http.Post(f.data.URL+"/v1/ops", asNDJSON, slow)
+		if err != nil {
+			t.Errorf("the slow batch: %v", err)
+		}
+		done <- response
+	}()
+	if _, err := write.Write(first); err != nil {
+		t.Fatal(err)
+	}
+	second := string(wire.AppendOp(nil, new(reserve("a2", "r", "2"))))
+	refused := send(t, "POST", f.data.URL+"/v1/ops", second, "content-type", asNDJSON)
+	if refused.status != 429 || refused.code(t) != "overloaded" || refused.header.Get("Retry-After") == "" {
+		t.Errorf("without room: %d %s, retry-after %q", refused.status, refused.body, refused.header.Get("Retry-After"))
+	}
+	write.Close()
+	if response := <-done; response.StatusCode != 200 {
+		t.Errorf("the slow batch got %d", response.StatusCode)
+	} else {
+		response.Body.Close()
+	}
+	if r := send(t, "POST", f.data.URL+"/v1/ops", second, "content-type", asNDJSON); r.status != 200 || answers(t, r.body)[0].Kind != wire.AnswerExecute {
+		t.Errorf("with room again: %d %s", r.status, r.body)
+	}
+}
+
+func TestAReplyStaysBelowWhatEnvoyTakes(t *testing.T) {
+	f := start(t, nil)
+	const rows, size = 200, 60_000
+	var reserves, commits, agains []wire.Op
+	for i := range rows {
+		first, result, again := reserve(fmt.Sprint("a", i), "r", "1"), commit(fmt.Sprint("a", i), "1", strings.Repeat("x", size)), reserve(fmt.Sprint("b", i), "r", "1")
+		for _, op := range []*wire.Op{&first, &result, &again} {
+			op.Intent = fmt.Sprintf("%064x", i)
+		}
+		first.Fingerprint, again.Fingerprint = first.Intent, first.Intent
+		reserves, commits, agains = append(reserves, first), append(commits, result), append(agains, again)
+	}
+	f.ops(reserves...)
+	f.ops(commits...)
+	whole := 0
+	for i, a := range f.ops(agains...) {
+		switch {
+		case a.Kind == wire.AnswerReplay && a.Result != nil && len(a.Result.Body) == size:
+			whole++
+		case a.Kind != wire.AnswerReplay || !a.Fetch || a.Result != nil:
+			t.Fatalf("answer %d: %s, fetch %t, %s", i, a.Kind, a.Fetch, a.Detail)
+		}
+	}
+	if whole*size > 8<<20 || whole*size < 7<<20 {
+		t.Errorf("%d of %d results were in the reply", whole, rows)
+	}
+	got := f.ops(wire.Op{Kind: wire.OpFetch, Attempt: "a199", Intent: agains[199].Intent})
+	if got[0].Kind != wire.AnswerResult || len(got[0].Result.Body) != size {
+		t.Errorf("the fetch: %s", got[0].Kind)
 	}
 }
 
