@@ -19,7 +19,7 @@ type cache[V any] struct {
 type cached[V any] struct {
 	key   string
 	value V
-	size  int64
+	size  int64 // what value takes, and what the cache needs for it
 }
 
 func newCache[V any](limit int64) *cache[V] {
@@ -45,7 +45,9 @@ func (c *cache[V]) now() int64 {
 	return c.epoch
 }
 
+// put keeps a value that takes so many bytes.
 func (c *cache[V]) put(epoch int64, key string, value V, size int64) {
+	size += piece(len(key)) + perCached
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if epoch != c.epoch || size > c.limit/4 {

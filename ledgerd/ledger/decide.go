@@ -217,7 +217,7 @@ func (l *Ledger) load(key string, fresh bool) (e *entry, remembered bool, err er
 		l.o.Log.Error("a record cannot be read; its intent is refused until it can", "intent", key, "error", err)
 		return nil, false, unavailable(err)
 	}
-	l.records.put(epoch, key, e, int64(len(rec.Data)))
+	l.records.put(epoch, key, e, e.weight())
 	return e, false, nil
 }
 
@@ -239,10 +239,10 @@ func (l *Ledger) wrote(epoch int64, e *entry, w *store.Write) {
 		l.records.drop(e.key)
 		return
 	}
-	l.records.put(epoch, e.key, e, int64(len(w.Data)))
+	l.records.put(epoch, e.key, e, e.weight())
 	for _, p := range w.Put {
 		if r, err := decodeResult(p.Data); err == nil {
-			l.results.put(l.results.now(), resultName(p.Attempt, digestOf(&e.Record, p.Attempt)), r, int64(len(p.Data)))
+			l.results.put(l.results.now(), resultName(p.Attempt, digestOf(&e.Record, p.Attempt)), r, r.weight(cap(p.Data)))
 		}
 	}
 }

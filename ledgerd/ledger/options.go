@@ -30,8 +30,8 @@ type Options struct {
 	QueuedOps int
 	// WaitersPerRow is how many awaits one row or hold may have; further ones are refused. Default 10,000.
 	WaitersPerRow int
-	// CachedRecordBytes and CachedResultBytes are how many bytes of records, as they are stored, and of results are
-	// kept in memory. Default 32 MiB and 64 MiB. A record takes about three times its stored bytes.
+	// CachedRecordBytes and CachedResultBytes are how much memory the records and the results that were used last may
+	// take, with all that it costs to keep them. Default 32 MiB and 64 MiB.
 	CachedRecordBytes, CachedResultBytes int64
 
 	// StoreTimeout bounds each call of the store. Default 10 s.

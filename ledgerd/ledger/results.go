@@ -59,7 +59,7 @@ func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*sto
 		l.o.Log.Error("a stored result is not the one that its record names; it is given to nobody", "intent", key, "attempt", r.Attempt, "error", err)
 		return nil, fmt.Errorf("ledger: the result of %s: %w", r.Attempt, store.ErrNotFound)
 	}
-	l.results.put(epoch, resultName(r.Attempt, r.Digest), stored, int64(len(b)))
+	l.results.put(epoch, resultName(r.Attempt, r.Digest), stored, stored.weight(cap(b)))
 	return stored, nil
 }
 
