@@ -19,13 +19,14 @@ import (
 // Options say what histories are made.
 type Options struct {
 	Seed      uint64
-	Nodes     int  // ledgers; 0: 3
-	Clients   int  // 0: 6
-	Calls     int  // of each client; 0: 30
-	Intents   int  // 0: 2
-	SoleOwner bool // one ledger, which knows that it is the only one
-	QueuedOps int  // see ledger.Options
-	Faults    bool // the store fails
+	Nodes     int           // ledgers; 0: 3
+	Clients   int           // 0: 6
+	Calls     int           // of each client; 0: 30
+	Intents   int           // 0: 2
+	SoleOwner bool          // one ledger, which knows that it is the only one
+	QueuedOps int           // see ledger.Options
+	Faults    bool          // the store fails
+	Patience  time.Duration // how long a ledger waits for its store; 0: 40 ms
 
 	// Break makes every node's store break its contract: for showing that the checker notices.
 	Break func(s store.Store, random *rand.Rand) store.Store
@@ -36,6 +37,9 @@ func (o Options) withDefaults() Options {
 		if *n == 0 {
 			*n = def
 		}
+	}
+	if o.Patience == 0 {
+		o.Patience = 40 * time.Millisecond
 	}
 	if o.SoleOwner {
 		o.Nodes = 1

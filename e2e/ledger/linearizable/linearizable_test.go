@@ -2,6 +2,7 @@ package linearizable
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"strconv"
 	"testing"
@@ -9,17 +10,15 @@ import (
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/memory"
+	"idem/ledgerd/store/postgres"
+	"idem/ledgerd/store/postgres/pgtest"
+	"idem/ledgerd/store/redis"
+	"idem/ledgerd/store/redis/redistest"
 	"idem/ledgerd/store/sqlite"
 )
 
 func inMemory(t testing.TB, clock *Clock, nodes int) []store.Store {
-	s := memory.New(memory.Options{Clock: clock.Now})
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return views(s, nodes)
+	return views(closed(t, memory.New(memory.Options{Clock: clock.Now})), nodes)
 }
 
 func inSQLite(t testing.TB, clock *Clock, nodes int) []store.Store {
@@ -27,12 +26,45 @@ func inSQLite(t testing.TB, clock *Clock, nodes int) []store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return views(closed(t, s), nodes)
+}
+
+// inPostgres gives every node connections of its own.
+func inPostgres(t testing.TB, clock *Clock, nodes int) []store.Store {
+	url := pgtest.Start(t).URL(pgtest.NewSchema())
+	all := make([]store.Store, nodes)
+	for i := range all {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{Clock: clock.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = closed(t, s)
+	}
+	return all
+}
+
+// inRedis gives every node connections of its own.
+func inRedis(t testing.TB, clock *Clock, nodes int) []store.Store {
+	server := redistest.Start(t)
+	all := make([]store.Store, nodes)
+	for i := range all {
+		s, err := redis.Open(t.Context(), server.URL(), redis.Options{Clock: clock.Now, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = closed(t, s)
+	}
+	return all
+}
+
+// closed closes a store when the test ends.
+func closed(t testing.TB, s store.Store) store.Store {
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
 	})
-	return views(s, nodes)
+	return s
 }
 
 // views gives one store as often as there are nodes.
@@ -58,23 +90,29 @@ func number(t *testing.T, name string, otherwise int64) int64 {
 	return n
 }
 
+// Several ledgers over one store of each kind, and one that knows that it is the only one over those kinds that have one.
+// IDEM_HISTORY_SECONDS says for how long, IDEM_HISTORY_SEED repeats what can be repeated.
 func TestHistoriesAreLinearizable(t *testing.T) {
-	for name, open := range map[string]Driver{"memory": inMemory, "sqlite": inSQLite} {
-		for _, setup := range []struct {
-			name string
-			o    Options
-		}{
-			{"three ledgers", Options{Faults: true}},
-			{"one ledger that is the only one", Options{Faults: true, SoleOwner: true}},
-		} {
-			t.Run(name+"/"+setup.name, func(t *testing.T) {
-				o := setup.o
-				o.Seed = uint64(number(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))
-				limit := time.Duration(number(t, "IDEM_HISTORY_SECONDS", 3)) * time.Second
-				t.Logf("IDEM_HISTORY_SEED=%d", o.Seed)
-				checkFor(t, NewMaker(t, open, o), limit)
-			})
-		}
+	several, sole := Options{Faults: true}, Options{Faults: true, SoleOwner: true}
+	served := Options{Faults: true, Patience: 150 * time.Millisecond}
+	for _, c := range []struct {
+		name string
+		open Driver
+		o    Options
+	}{
+		{"memory, three ledgers", inMemory, several},
+		{"memory, its only ledger", inMemory, sole},
+		{"sqlite, three ledgers", inSQLite, several},
+		{"sqlite, its only ledger", inSQLite, sole},
+		{"postgres, three ledgers", inPostgres, served},
+		{"redis, three ledgers", inRedis, served},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Seed = uint64(number(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))
+			limit := time.Duration(number(t, "IDEM_HISTORY_SECONDS", 2)) * time.Second
+			t.Logf("IDEM_HISTORY_SEED=%d", c.o.Seed)
+			checkFor(t, NewMaker(t, c.open, c.o), limit)
+		})
 	}
 }
 

@@ -54,19 +54,42 @@ func (n *naming) same(model, real string) bool {
 	return true
 }
 
-// apply writes the names that were found into a record's text. A name that is in use already is not another hold's.
-func (n *naming) apply(text string) (string, bool) {
+// apply gives a record in which the holds are called as they were found to be. A name that another hold has is wrong.
+func (n *naming) apply(rec intent.Record) (intent.Record, bool) {
+	rec.Rows = slices.Clone(rec.Rows)
 	for i, f := range n.found {
 		if slices.Contains(n.found[:i], f) {
 			continue
 		}
-		model, real := `"`+f[0]+`"`, `"`+f[1]+`"`
-		if strings.Contains(text, real) || !strings.Contains(text, model) {
-			return "", false
+		known := false
+		for j := range rec.Rows {
+			r := &rec.Rows[j]
+			if r.Question == nil {
+				rename(&r.ApprovedBy, f)
+				continue
+			}
+			if r.Question.ID == f[1] {
+				return rec, false
+			}
+			q := *r.Question
+			known = rename(&q.ID, f) || known
+			rename(&q.Of, f)
+			rename(&r.ApprovedBy, f)
+			r.Question = &q
 		}
-		text = strings.ReplaceAll(text, model, real)
+		if !known {
+			return rec, false
+		}
 	}
-	return text, true
+	return rec, true
+}
+
+func rename(name *string, f [2]string) bool {
+	if *name != f[0] {
+		return false
+	}
+	*name = f[1]
+	return true
 }
 
 // answers says whether the answer that was given is the machine's.

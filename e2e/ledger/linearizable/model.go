@@ -1,7 +1,6 @@
 package linearizable
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ type model struct {
 	clock *Clock
 	exact bool // answers say the moments of their decisions, and moments count
 
-	states  map[string]*state
+	states  map[string]*state // by how they are stored: equal texts are equal records
 	places  map[placeKey]*place
 	sets    map[string]*set
 	steps   map[stepKey]*set
@@ -33,9 +32,8 @@ type model struct {
 
 // state is one thing that the record may be.
 type state struct {
-	id   int
-	rec  intent.Record
-	text string // as it is stored: equal texts are equal records
+	id  int
+	rec intent.Record
 }
 
 // place is a state, and what may take effect from there on.
@@ -215,26 +213,18 @@ func (m *model) take(before *state, c *call, told bool, at int64) *state {
 	if len(n.found) == 0 {
 		return next
 	}
-	text, ok := n.apply(next.text)
-	if !ok {
-		return nil
+	if rec, ok := n.apply(next.rec); ok {
+		return m.state(rec)
 	}
-	rec = intent.Record{}
-	if err := json.Unmarshal([]byte(text), &rec); err != nil {
-		panic(fmt.Sprintf("a record with renamed holds cannot be read: %v", err)) // names are quoted words
-	}
-	return m.state(rec)
+	return nil
 }
 
 func (m *model) state(rec intent.Record) *state {
-	text, err := json.Marshal(rec)
-	if err != nil {
-		panic(fmt.Sprintf("a record cannot be written: %v", err)) // the machine made it
-	}
+	text := rec.AppendTo(nil)
 	s := m.states[string(text)]
 	if s == nil {
-		s = &state{id: len(m.states), rec: rec, text: string(text)}
-		m.states[s.text] = s
+		s = &state{id: len(m.states), rec: rec}
+		m.states[string(text)] = s
 	}
 	return s
 }

@@ -132,7 +132,7 @@ func (w *world) start(n *node, seed uint64) error {
 	l := newLink(n.inner, seed, w.since)
 	book, err := ledger.New(ledger.Options{
 		Store: l, SoleOwner: w.o.SoleOwner, QueuedOps: w.o.QueuedOps,
-		StoreTimeout: 40 * time.Millisecond, SweepEvery: 10 * time.Millisecond, PollEvery: 20 * time.Millisecond,
+		StoreTimeout: w.o.Patience, SweepEvery: 10 * time.Millisecond, PollEvery: 20 * time.Millisecond,
 	})
 	if err != nil {
 		return err
