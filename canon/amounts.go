@@ -110,8 +110,12 @@ func (r *reading) readMembers(i int32, root bool) {
 				m.reason, kept = money.TwoReadings, true
 				continue
 			}
-			if r.readMember(m, of, field) && of.code != "" && r.amounts[m.money-1].Currency == of.code {
-				read = c
+			if r.readMember(m, of, field) {
+				// An object has one field amount in its canonical form, or each keeps the name that it has.
+				m.minor = m.rule == 0 && amounts == 1 && (m.known == minorName || m.known == centsName)
+				if of.code != "" && r.amounts[m.money-1].Currency == of.code {
+					read = c
+				}
 			}
 			kept = kept || m.reason > money.Read
 		}
@@ -185,7 +189,6 @@ func (r *reading) readMember(m *value, of currency, field money.Field) bool {
 		}
 		return false
 	}
-	m.minor = m.rule == 0 && (m.known == minorName || m.known == centsName)
 	return true
 }
 

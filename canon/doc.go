@@ -77,8 +77,8 @@
 // Of a path, percent escapes have one form (RFC 3986, section 6.2.2). The query is sorted by name; equal names keep
 // their order, and a plus sign is no space. The host is in lower case, without the dot of the root and without port 80
 // or 443; another port is another server. Headers by which a request asks for another thing than its method and body
-// say count too: if-match and its kin (RFC 9110, section 13.1), and x-http-method-override and its kin. A query's volatile names count unless the rule
-// drops them: for a call without a body the query is all there is.
+// say count too: if-match and its kin (RFC 9110, section 13.1), and x-http-method-override and its kin. A query's
+// volatile names count unless the rule drops them: for a call without a body the query is all there is.
 //
 // # Volatile fields
 //
@@ -153,8 +153,9 @@
 //     "currency":"EUR"}} is {"price":"5.00 EUR"}. The args themselves are not;
 //   - the currency beside it is taken in where at least one amount was read with it, and nothing that looks like an
 //     amount stayed raw: that one may still need it;
-//   - two fields that are the amount, beside a currency, stay as they are written. So does all money beside two
-//     currencies, or beside one that ISO 4217 does not list;
+//   - two fields that are the amount, beside a currency, stay as they are written; where none is beside them, each is
+//     read by itself and keeps its name. All money beside two currencies, or beside one that ISO 4217 does not list,
+//     stays as it is written, too;
 //   - texts in an array look at the currency beside the array, which then stays.
 //
 // # Customer and amount
@@ -162,7 +163,8 @@
 // The customer is what the rule's pointers find first, else the args' member customer, customer_id, recipient, user_id
 // or email, in this order and in any key style. null and the empty text are none. The amount is what the rule's
 // pointers find first, else the money called amount, else the args' only money, else a number called amount together
-// with the text beside it that names its currency, as for currencies that ISO 4217 does not list.
+// with the text beside it that names its currency, as for currencies that ISO 4217 does not list. Of two that are called
+// amount (amount and Amount), neither is it.
 //
 // # Scope
 //

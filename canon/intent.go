@@ -84,25 +84,46 @@ func (r *reading) appendAmount(dst []byte) ([]byte, bool) {
 	if len(r.rule.amounts) > 0 {
 		return dst, false
 	}
-	called, numbers := int32(-1), int32(-1)
-	if r.values[r.args].kind == '{' {
-		for c := r.args + 1; c < r.values[r.args].next; c = r.values[c].next {
-			m := &r.values[c]
-			if m.gone != counts || m.known != amountName && !m.minor {
-				continue
-			}
-			if m.money > 0 {
-				called = c
-				break
-			}
-			if m.kind == '0' {
-				numbers = c
-			}
-		}
-	}
-	if called >= 0 {
+	called := r.calledAmount()
+	if called >= 0 && r.values[called].money > 0 {
 		return r.appendValue(dst, called), true
 	}
+	if only := r.onlyMoney(); only >= 0 {
+		return r.appendValue(dst, only), true
+	}
+	if called >= 0 && r.values[called].kind == '0' && r.currencyBeside(called) >= 0 {
+		return r.appendOneAmount(dst, called), true
+	}
+	return dst, false
+}
+
+// calledAmount finds the args' money or number called amount, money first. Of several none is it, as no order of names
+// says which: it gives -1 then, as where there is none.
+func (r *reading) calledAmount() int32 {
+	if r.values[r.args].kind != '{' {
+		return -1
+	}
+	found, several := int32(-1), false
+	for c := r.args + 1; c < r.values[r.args].next; c = r.values[c].next {
+		m := &r.values[c]
+		if m.gone != counts || m.known != amountName && !m.minor || m.money == 0 && m.kind != '0' {
+			continue
+		}
+		switch {
+		case found < 0 || m.money > 0 && r.values[found].money == 0:
+			found, several = c, false
+		case (m.money > 0) == (r.values[found].money > 0):
+			several = true
+		}
+	}
+	if several {
+		return -1
+	}
+	return found
+}
+
+// onlyMoney finds the one money of the args, wherever it stands; it gives -1 where there is none, or more.
+func (r *reading) onlyMoney() int32 {
 	only := int32(-1)
 	for i := r.args; i < r.values[r.args].next; {
 		v := &r.values[i]
@@ -112,19 +133,13 @@ func (r *reading) appendAmount(dst []byte) ([]byte, bool) {
 		}
 		if v.money > 0 {
 			if only >= 0 {
-				return dst, false
+				return -1
 			}
 			only = i
 		}
 		i++
 	}
-	if only >= 0 {
-		return r.appendValue(dst, only), true
-	}
-	if numbers >= 0 && r.currencyBeside(numbers) >= 0 {
-		return r.appendOneAmount(dst, numbers), true
-	}
-	return dst, false
+	return only
 }
 
 // appendOneAmount appends the money that a value is, or is a part of. A number or text that was not read goes together

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"idem/canon"
 )
 
@@ -220,8 +222,8 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q differs from itself: %v", body, got)
 		}
 		var form struct{ Args json.RawMessage }
-		if err := json.Unmarshal(b.Canonical, &form); err != nil {
-			t.Fatalf("%q: %q is no JSON: %v", body, b.Canonical, err)
+		if err := json.Unmarshal(b.Canonical, &form); err != nil || !jsontext.Value(b.Canonical).IsValid() {
+			t.Fatalf("%q: %q is no strict JSON: %v", body, b.Canonical, err)
 		}
 		if n == 2 || form.Args == nil {
 			return
@@ -259,7 +261,7 @@ func seedBodies(t testing.TB, add func([]byte)) {
 	}
 	for _, body := range []string{refund, `"$5"`, `["$5",{"amount_minor":5,"currency":"USD"}]`, `{"amount_minor":5,"currency":"USD"}`,
 		`{"amount":{"trace_id":1,"value":"5","currency":"USD"}}`, `{"prices":["€5",["$6"]],"currency":"CAD","amount":1}`, `{"a":1,"context":{"meta":{"run_id":1}}}`,
-		`{"amount":12.5e-3,"currency":"KWD","amount_cents":1}`, `{"x":{"amount":1,"currency":"USD","meta":{"timestamp":1}}}`, `{"tool":"f","args":{"to":"A@bücher.de"},"runId":7}`} {
+		`{"amount":12.5e-3,"currency":"KWD","amount_cents":1}`, `{"x":{"amount":1,"currency":"USD","meta":{"timestamp":1}}}`, `{"customer":1,"amount":"$5","Amount":"$7","amount_minor":"700 cents"}`, `{"tool":"f","args":{"to":"A@bücher.de"},"runId":7}`} {
 		add([]byte(body))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"idem/canon"
 )
 
@@ -30,7 +32,8 @@ func post(protocol canon.Protocol, path, body string) canon.Call {
 		Header: header(map[string]string{"content-type": media})}
 }
 
-// read gives the action of a call that must be readable. It also holds Explain to what Read says.
+// read gives the action of a call that must be readable. It also holds Explain to what Read says, and what
+// is hashed to strict JSON.
 func read(t testing.TB, c *canon.Canonicalizer, call canon.Call) canon.Action {
 	t.Helper()
 	a, err := c.Read(call)
@@ -40,6 +43,9 @@ func read(t testing.TB, c *canon.Canonicalizer, call canon.Call) canon.Action {
 	b, err := c.Explain(call)
 	if err != nil || a.Fingerprint != b.Fingerprint || a.Intent != b.Intent || a.Tool != b.Tool || a.Run != b.Run {
 		t.Fatalf("%s: Explain gives %v %v, Read %v", call.Body, b, err, a)
+	}
+	if !jsontext.Value(b.Canonical).IsValid() { // no name stands in it twice
+		t.Fatalf("%s: what is hashed is no strict JSON: %s", call.Body, b.Canonical)
 	}
 	return b
 }
@@ -252,6 +258,12 @@ func TestMoneyHasOneForm(t *testing.T) {
 		{name: "two readings of one amount stay as they are written",
 			same:   []string{`{"amount":12,"amount_minor":1200,"currency":"USD"}`},
 			others: []string{`{"amount":12,"currency":"USD"}`, `{"amount":"12","amount_minor":1200,"currency":"USD"}`, `{"amount":12,"amount_cents":1200,"currency":"USD"}`, `{"amount":12,"amount_minor":1200,"currency":"usd"}`, `{"amount":null,"amount_minor":1200,"currency":"USD"}`}},
+		{name: "two readings of one amount with nothing beside them keep their names, in any order",
+			same: []string{`{"amount":"$5","amount_minor":"700 cents"}`, `{"amount_minor":"700 cents","amount":"5 USD"}`},
+			others: []string{`{"amount_minor":"500 cents","amount":"$7"}`, `{"amount":"$5","amount_cents":"700 cents"}`, `{"amount_minor":"500 cents","amount_cents":"700 cents"}`,
+				`{"amount_cents":"500 cents","amount_minor":"700 cents"}`, `{"amount":5,"amount_cents":"5 JPY","currency":"JPY"}`}},
+		{name: "so do a null and an object", same: []string{`{"amount":null,"amount_minor":"700 cents"}`, `{"amount_minor":"700¢","amount":null}`},
+			others: []string{`{"amount":{"value":5,"currency":"USD"},"amount_minor":"700 cents"}`, `{"amount":"$7"}`}},
 		{name: "two currencies, or an unknown one, stay as they are written",
 			same:   []string{`{"amount":12,"currency":"USD","ccy":"USD"}`},
 			others: []string{`{"amount":12,"currency":"USD"}`, `{"amount":"12","currency":"USD","ccy":"USD"}`, `{"amount":12,"currency":"BTC"}`, `{"amount":"12","currency":"BTC"}`, `{"amount":"$12","currency":"BTC"}`, `{"amount":"$12.00","currency":"BTC"}`, `{"amount":12,"currency":["USD"]}`, `{"amount":12,"currency":840}`}},
