@@ -56,8 +56,9 @@ func (b *callBook) result(a *wire.Answer) {
 	})
 }
 
-// questions asks the ledger again what it has answered, each with what the answer must be.
-func (b *callBook) questions(try int) (ops []wire.Op, checks []func(*wire.Answer)) {
+// questions asks the ledger again what it has answered, each with what the answer must be. That an attempt has ended need
+// be known only while its reserve may still be under way: later asks for it no more.
+func (b *callBook) questions(try int, later bool) (ops []wire.Op, checks []func(*wire.Answer)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ask := func(run, attempt string, check func(*wire.Answer)) {
@@ -75,7 +76,11 @@ func (b *callBook) questions(try int) (ops []wire.Op, checks []func(*wire.Answer
 			b.complain("somebody was given %q of %s, whose commit was acknowledged: %t, with %q", got, attempt, ok, want)
 		}
 	}
-	for _, attempt := range b.ended {
+	ended := b.ended
+	if later {
+		ended = nil
+	}
+	for _, attempt := range ended {
 		ask("whoever", attempt, func(a *wire.Answer) {
 			if a.Code != wire.CodeEnded {
 				b.complain("the attempt %s has failed, and a reserve with it gets %s", attempt, show(a))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"idem/ledgerd/wire"
@@ -14,15 +15,19 @@ import (
 
 // link is a filter's way to the data API.
 type link struct {
-	address string
+	address atomic.Value // string: it may move
 	client  *http.Client
 }
 
 func newLink(address string) *link {
-	return &link{address: address, client: &http.Client{Transport: &http.Transport{
+	l := &link{client: &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: 64, DisableCompression: true, ResponseHeaderTimeout: time.Minute,
 	}}}
+	l.move(address)
+	return l
 }
+
+func (l *link) move(address string) { l.address.Store(address) }
 
 // errCutShort says that a reply began and did not end.
 var errCutShort = errors.New("the reply was cut short")
@@ -34,7 +39,7 @@ func (l *link) send(ctx context.Context, ops []wire.Op) ([]wire.Answer, error) {
 	for i := range ops {
 		body = wire.AppendOp(body, &ops[i])
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+l.address+"/v1/ops", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+l.address.Load().(string)+"/v1/ops", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -52,20 +52,36 @@ func (l *load) book(n int) *callBook {
 	return l.books[n]
 }
 
+// someCommitted gives a call whose commit was acknowledged.
+func (l *load) someCommitted() *callBook {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, b := range l.books {
+		b.mu.Lock()
+		done := len(b.committed) > 0
+		b.mu.Unlock()
+		if done {
+			return b
+		}
+	}
+	return newCallBook("none")
+}
+
 // finish lets every caller come to the end of its call.
 func (l *load) finish() { l.stop.Store(true); l.all.Wait() }
 
-// again asks the ledger once more what it has answered, and says what it does not stand by.
+// again asks the ledger once more what it has answered, and says what it does not stand by. Every time has a number of its
+// own; the first comes soon after the answers.
 func again(ctx context.Context, t testing.TB, s *server, books []*callBook, try int) {
 	t.Helper()
 	for some := range slices.Chunk(books, 500) {
 		var ops []wire.Op
 		var judges []func(*wire.Answer)
 		for _, b := range some {
-			o, j := b.questions(try)
+			o, j := b.questions(try, try > 0)
 			ops, judges = append(ops, o...), append(judges, j...)
 		}
-		answers, err := s.link.send(ctx, ops)
+		answers, err := s.link().send(ctx, ops)
 		if err != nil {
 			t.Fatalf("asking again: %v", err)
 		}

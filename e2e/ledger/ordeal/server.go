@@ -4,66 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
+	"time"
 
 	"idem/ledgerd/wire"
 )
 
-// server is a ledgerd that comes and goes, as its client sees it: whoever gets no answer waits until it is back, and
-// asks again.
+// server is one ledger behind one or more ledgerds that come and go, as a client sees it: whoever gets no answer asks
+// again, somewhere.
 type server struct {
-	link     *link
+	links    []*link
+	next     atomic.Int64
 	answered atomic.Int64 // operations
 	cut      atomic.Int64 // replies that began and did not end
-
-	mu    sync.Mutex
-	epoch int
-	back  chan struct{} // closed when the next epoch begins
 }
 
-func newServer(address string) *server {
-	return &server{link: newLink(address), back: make(chan struct{})}
+func newServer(addresses ...string) *server {
+	s := &server{}
+	for _, address := range addresses {
+		s.links = append(s.links, newLink(address))
+	}
+	return s
 }
 
-// restarted says that the server is there again. The connections to its predecessor are of no use any more.
-func (s *server) restarted() {
-	s.link.client.CloseIdleConnections()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.epoch++
-	close(s.back)
-	s.back = make(chan struct{})
-}
+// link gives one of the ledgerds after the other.
+func (s *server) link() *link { return s.links[int(s.next.Add(1))%len(s.links)] }
 
-func (s *server) now() (epoch int, back <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.epoch, s.back
-}
+// pause is how long a client waits before it asks again, so that it does not take the processors from what it waits for.
+const pause = 3 * time.Millisecond
 
-// ask sends one operation. An error says that there was no answer, and comes once the server is back: what became of the
-// operation is not known.
+// ask sends one operation. An error says that what became of the operation is not known: there was no answer, or the
+// ledger does not know either.
 func (s *server) ask(ctx context.Context, op wire.Op) (wire.Answer, error) {
-	epoch, back := s.now()
-	answers, err := s.link.send(ctx, []wire.Op{op})
+	var a wire.Answer
+	answers, err := s.link().send(ctx, []wire.Op{op})
 	if len(answers) == 1 {
 		s.answered.Add(1)
-		if a := answers[0]; a.Kind != wire.AnswerError || a.Code != wire.CodeUnavailable {
+		if a = answers[0]; a.Kind != wire.AnswerError || a.Code != wire.CodeUnavailable {
 			return a, nil
 		}
-		// It is stopping, or its store fails.
-		return answers[0], fmt.Errorf("%s: %s", answers[0].Code, answers[0].Detail)
+		err = fmt.Errorf("%s: %s", a.Code, a.Detail)
 	}
 	if errors.Is(err, errCutShort) {
 		s.cut.Add(1)
 	}
-	if now, _ := s.now(); now == epoch {
-		select {
-		case <-back:
-		case <-ctx.Done():
-			return wire.Answer{}, fmt.Errorf("no answer, and nothing came back: %w", errors.Join(err, ctx.Err()))
-		}
+	again := time.NewTimer(pause)
+	defer again.Stop()
+	select {
+	case <-again.C:
+	case <-ctx.Done():
+		err = errors.Join(err, ctx.Err())
 	}
-	return wire.Answer{}, err
+	return a, err
 }
