@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"idem/ledgerd/ledger"
 	"idem/ledgerd/wire"
 )
 
@@ -61,13 +62,10 @@ func (a *API) ops(w http.ResponseWriter, r *http.Request) {
 	// The body is read. A read deadline that passes now would end the request's context, and with it its waits.
 	_ = flow.SetReadDeadline(time.Time{})
 	var line []byte
-	inline := int64(0)
+	ctx := ledger.OneReply(r.Context())
 	for part := range batch.parts() {
 		line = line[:0]
-		for i, answer := range a.answer(r.Context(), part) {
-			if inline += resultBytes(&answer); inline > mostInline && part[i].op.Kind != wire.OpFetch && resultBytes(&answer) > 0 {
-				answer.Result, answer.Fetch = nil, true
-			}
+		for i, answer := range a.answer(ctx, part) {
 			a.metrics.answered(part[i], answer.Kind)
 			line = wire.AppendAnswer(line, &answer)
 		}
@@ -77,21 +75,6 @@ func (a *API) ops(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(line)
 		_ = flow.Flush()
 	}
-}
-
-// mostInline is how many bytes of results the answers to one batch carry, headers included. Those that come after are
-// fetched one by one: as base64, and with the rest of the answers, a reply stays below what Envoy takes (32 MB).
-const mostInline = 8 << 20
-
-func resultBytes(a *wire.Answer) int64 {
-	if a.Result == nil || a.Kind != wire.AnswerReplay && a.Kind != wire.AnswerResult {
-		return 0
-	}
-	n := len(a.Result.Body)
-	for _, h := range a.Result.Headers {
-		n += len(h[0]) + len(h[1])
-	}
-	return int64(n)
 }
 
 // mayOperate decides from the headers alone whether a batch is read at all.

@@ -11,12 +11,14 @@ import (
 
 // Do answers the operations of one batch, in order. An operation that is wrong or fails has an answer of its own.
 // It blocks for an await until the wait is over or ctx ends. What is still under way when ctx ends goes on; its answer
-// then says that nothing is known of it.
+// then says that nothing is known of it. Results that would make the answers larger than one reply may be are to be
+// fetched.
 func (l *Ledger) Do(ctx context.Context, ops []wire.Op) []wire.Answer {
 	b := &batch{answers: make([]wire.Answer, len(ops)), left: len(ops), whole: make(chan struct{})}
 	if len(ops) == 0 {
 		return b.answers
 	}
+	ctx = OneReply(ctx)
 	ops = slices.Clone(ops) // the caller's may change once ctx has ended
 	for i := range ops {
 		l.start(ctx, &ops[i], func(a wire.Answer) { b.set(i, a) })

@@ -23,7 +23,8 @@ type Options struct {
 	// MaxResultBytes is the largest result that is stored, whatever a rule allows. Default 16 MiB: in base64 it still
 	// fits the 32 MB that Envoy takes from one reply. A larger one is committed without its bytes.
 	MaxResultBytes int64
-	// InlineBytes is the largest result that reserve and await carry; a larger one is fetched. Default 64 KiB.
+	// InlineBytes is the largest result, headers and body, that reserve and await carry; a larger one is fetched, as is
+	// one that would make its whole reply too large. Default 64 KiB.
 	InlineBytes int64
 	// QueuedOps is how many operations may be under way; further reserves are refused. Default 10,000. What ends or
 	// prolongs an execution may take the same number again, for refusing it leaves a call in doubt.

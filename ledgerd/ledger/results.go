@@ -10,8 +10,8 @@ import (
 	"idem/ledgerd/wire"
 )
 
-// withResult puts the result that a record names into an answer, or why there is none, or that it must be fetched. It
-// does not block: what is not in memory is read elsewhere.
+// withResult puts the result that a record names into an answer, or why there is none, or that it must be fetched: by
+// itself it is larger than inline, or its reply is full. It does not block: what is not in memory is read elsewhere.
 func (l *Ledger) withResult(ctx context.Context, key string, a wire.Answer, r *intent.Result, inline int64, answer func(wire.Answer)) {
 	switch {
 	case r == nil:
@@ -21,8 +21,8 @@ func (l *Ledger) withResult(ctx context.Context, key string, a wire.Answer, r *i
 		a.Fetch = true
 	default:
 		if stored, ok := l.results.get(resultName(r.Attempt, r.Digest)); ok {
-			a.Result = &stored.Result
-			break
+			answer(l.holding(ctx, a, &stored.Result, inline))
+			return
 		}
 		go func() {
 			stored, err := l.result(ctx, key, r)
@@ -32,13 +32,31 @@ func (l *Ledger) withResult(ctx context.Context, key string, a wire.Answer, r *i
 			case err != nil:
 				a = l.failure("", err)
 			default:
-				a.Result = &stored.Result
+				a = l.holding(ctx, a, &stored.Result, inline)
 			}
 			answer(a)
 		}()
 		return
 	}
 	answer(a)
+}
+
+// holding puts a result into an answer, or says that it must be fetched. A fetch that finds its reply full is to come
+// again: in a reply of its own every result fits.
+func (l *Ledger) holding(ctx context.Context, a wire.Answer, r *wire.Result, inline int64) wire.Answer {
+	fetched := inline >= l.o.MaxResultBytes
+	switch {
+	case !fetched && resultSize(r) > inline:
+		a.Fetch = true
+	case fits(ctx, r):
+		a.Result = r
+	case fetched:
+		return wire.Answer{Kind: wire.AnswerError, Now: a.Now, Code: wire.CodeOverloaded, RetryAfterMS: retryOverloaded.Milliseconds(),
+			Detail: "the results before it fill the reply: fetch it by a request of its own"}
+	default:
+		a.Fetch = true
+	}
+	return a
 }
 
 // result reads the bytes that a record names. Bytes that are not those the record remembers, which their own intent is
