@@ -100,8 +100,8 @@
 //
 // Such a field counts all the same
 //
-//   - where the tool's name has its noun as a word, singular or plural: to approve_request, request_id 17 and 18 are
-//     two things, and so are two trace ids to get-traces;
+//   - where the tool's name, or a path that counts, has its noun as a word, singular or plural: to approve_request,
+//     request_id 17 and 18 are two things, and so they are to /requests/approve, and two trace ids to get-traces;
 //   - where nothing would be left of its object. An object named like metadata then goes as a whole, if it is not
 //     alone;
 //   - where the rule keeps its name.

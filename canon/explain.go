@@ -243,7 +243,11 @@ func (x *explanation) whyKept(m *value, parent int32, at place) string {
 	case m.known == unknown || m.known > lastVolatile:
 		return ""
 	case x.nouns&(1<<m.known) != 0:
-		return "the tool's name " + quoted(abbreviated(x.tool)) + " has the word " + volatiles[m.known].noun + ": this is what the call is about"
+		what := "the tool's name " + quoted(abbreviated(x.tool))
+		if nouns(x.tool)&(1<<m.known) == 0 {
+			what = "the path"
+		}
+		return what + " has the word " + volatiles[m.known].noun + ": this is what the call is about"
 	case volatiles[m.known].places&at != 0:
 		return "nothing would be left of its object"
 	case at == inMCP:

@@ -47,6 +47,10 @@ func TestExplainTellsEveryChangeWithItsReason(t *testing.T) {
 /slot/timestamp volatile_kept: 1 -> 1
  key_order: request_id, a, slot -> a, request_id, slot
 `},
+		{name: "what the path is about", path: "/requests/approve", body: `{"request_id":"1","ok":true}`, want: `
+/request_id volatile_kept: "1" -> "1"
+ key_order: request_id, ok -> ok, request_id
+`},
 		{name: "a metadata-like object", body: `{"a":1,"meta":{"timestamp":1}}`, want: `
 /meta volatile: {"timestamp":1} -> 
 `},

@@ -162,6 +162,9 @@ func (r *reading) remember(action *Action, call *Call) {
 // settle decides which values count, and which are money and addresses.
 func (r *reading) settle() {
 	r.nouns = nouns(r.tool)
+	if r.pathCounts { // POST /requests/approve is about a request, too
+		r.nouns |= nouns(r.target.path)
+	}
 	if r.args >= 0 {
 		for n := range r.rule.money {
 			if at := r.find(r.args, r.rule.money[n].at); at >= 0 {

@@ -47,9 +47,10 @@ var volatiles = [lastVolatile + 1]struct {
 	baggage:        {"baggage", inBag},
 }
 
-// nouns gives the set of volatile names whose noun is a word of the tool's name, singular or plural: those stay.
-func nouns(tool string) (kept uint32) {
-	words(tool, func(word []byte) bool {
+// nouns gives the set of volatile names whose noun is a word of a tool's name or of a path, singular or plural: those
+// stay.
+func nouns(text string) (kept uint32) {
+	words(text, func(word []byte) bool {
 		for name := idempotencyKey; name <= lastVolatile; name++ {
 			noun := volatiles[name].noun
 			if string(word) == noun || len(word) == len(noun)+1 && word[len(noun)] == 's' && string(word[:len(noun)]) == noun {
