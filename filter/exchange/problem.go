@@ -171,7 +171,7 @@ func heldProblem(hold *wire.Hold) problem {
 	if detail == "" {
 		detail = "a person must answer before this is executed"
 	}
-	return problem{code: codeHeld, hold: hold, detail: detail + "; do not send it again in other words"}
+	return problem{code: codeHeld, hold: hold, detail: detail + "; do not send it in other words: once it is released, send the same call again"}
 }
 
 // overloadedProblem tells of a limit of the ledger.
