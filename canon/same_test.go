@@ -244,6 +244,8 @@ func TestMoneyHasOneForm(t *testing.T) {
 		{name: "only in a money field are bare numbers money",
 			same:   []string{`{"level":1,"currency":"USD"}`, `{"level":1.0,"currency":"USD"}`},
 			others: []string{`{"level":"1","currency":"USD"}`, `{"level":"1.0","currency":"USD"}`, `{"level":"1.00 USD"}`, `{"level":1,"currency":"usd"}`}},
+		{name: "digits with leading zeros are somebody's number", same: []string{`{"charge":"00123","amount":5,"currency":"USD"}`, `{"charge":"00123","amount":"5 USD"}`},
+			others: []string{`{"charge":"123","amount":5,"currency":"USD"}`, `{"charge":"0123","amount":5,"currency":"USD"}`}},
 		{name: "value only where the object is value and currency",
 			same:   []string{`{"p":{"value":"5","currency":"USD"}}`, `{"p":{"value":5.00,"currency":"usd"}}`, `{"p":"5.00 USD"}`},
 			others: []string{`{"p":{"key":"limit","value":"5","currency":"USD"}}`, `{"p":{"key":"limit","value":"5.00","currency":"USD"}}`}},

@@ -75,8 +75,8 @@
 //   - NotMoney, because in doubt two things are kept apart: a plus sign, "12.-", ".5" and "5.", exponents, digits that
 //     are not ASCII, words like "dollars" (a rule's symbols may add them), codes in lower case with nothing beside them
 //     ("top 10", "try 2"), what looks like an article number outside a money field (PEN-12, 12-USD: letters, a dash and
-//     bare digits that touch, while CHF-12.00 is read; TOP 007: leading zeros beside a code), and texts of more than 64
-//     bytes.
+//     bare digits that touch, while CHF-12.00 is read; TOP 007: leading zeros beside a code), digits alone with leading
+//     zeros, also in a money field (charge 00123), and texts of more than 64 bytes.
 //
 // # Sources
 //

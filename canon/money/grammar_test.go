@@ -88,7 +88,7 @@ func TestSpellingsOfOneAmountAreOne(t *testing.T) {
 			alone("$12 CAD", "$12.00CAD", "CAD $12", "CAD$12", "CAD 12 $", "12 $ CAD", "12 $CAD", "CA$12 CAD", "CAD 1200 cents", "1200 cents CAD"),
 			with("CAD", "$12 CAD"))},
 		"lower case beside its own code": {"1200 USD", with("USD", "12 usd", "usd 12", "12 Usd", "$12 usd")},
-		"digits alone in a money field":  {"1200 USD", field("USD", "12", "12.0", "12.00", "12,00", "$12", "12 USD", "1200 cents", " 12 ", "0012.00")},
+		"digits alone in a money field":  {"1200 USD", field("USD", "12", "12.0", "12.00", "12,00", "$12", "12 USD", "1200 cents", " 12 ", "$0012.00")},
 		"digits alone in a minor field": {"1200 USD", join(
 			minors("USD", "1200", "1,200.0", "1200 cents", "1200¢", "1200 cents USD"), in(Field{Money: true, Minor: true}, "1200 cents", "1200 ¢"))},
 		"a unit of major ones that has no minor ones": {"1200 JPY", join(minors("JPY", "1200", "1200 JPY", "¥1200"), in(Field{Money: true, Minor: true}, "JPY 1200"))},
@@ -155,7 +155,7 @@ func TestWhatIsInDoubtStaysRaw(t *testing.T) {
 			alone(".5 USD", "$.50", "5. USD", "$5.", "12.- CHF", "12,- €", "12.– CHF", "1..5 USD", "1,,234 USD", "1 ,234 USD", "1, 234 USD", "1_000 USD", "1e3 USD", "0x1F USD", "1e3", "12 . 5 USD"),
 			alone("١٢ USD", "１２ USD", "½ USD", "12 U S D", "12\tUSD", "12\n USD", "1\u200b2 USD", "$12 and $13", "$12 $13", "USD 12, 13", "12 USD/h", "$12/h", "12 USD 13"),
 			alone("123456789012345678901234567890123456789012345678901234567890123 USD"),
-			in(Field{}, "12", "(12)", "12-", "apples "), with("USD", "R12", "Q3", "12 p", "12 eur", "12"), field("USD", "12 apples", "2026-02-01", "+12", "1e2", ".5", "")),
+			in(Field{}, "12", "(12)", "12-", "apples "), with("USD", "R12", "Q3", "12 p", "12 eur", "12"), field("USD", "12 apples", "2026-02-01", "+12", "1e2", ".5", "", "00123", "0012.00", "-012"), minors("USD", "0120")),
 	}
 	for reason, spellings := range raw {
 		t.Run(reason.String(), func(t *testing.T) {

@@ -39,7 +39,7 @@ func (f *folded) split() (parts, bool) {
 	if p.number.from == p.number.to {
 		return p, false
 	}
-	if number := f.bytes(p.number); number[0] == '0' && len(number) > 1 && isDigit(number[1]) || f.next() == '$' {
+	if f.zeroed(p) || f.next() == '$' {
 		p.loose = true // $01, and 1$, which is a pattern's end
 	}
 	if f.eat('-') {
@@ -62,11 +62,10 @@ func (f *folded) split() (parts, bool) {
 // identifier reports whether a whole number and its unit are written as article numbers are and money is not: leading
 // zeros beside a code (TOP 007), or a letter, a dash and bare digits that touch (PEN-12, 12-USD).
 func (f *folded) identifier(p parts, code bool) bool {
-	number := f.bytes(p.number)
-	if code && len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
+	if code && f.zeroed(p) {
 		return true
 	}
-	for _, c := range number {
+	for _, c := range f.bytes(p.number) {
 		if !isDigit(c) {
 			return false
 		}
@@ -74,6 +73,13 @@ func (f *folded) identifier(p parts, code bool) bool {
 	before, after := p.number.from, p.number.to
 	return before > 1 && f.text[before-1] == '-' && kinds[f.text[before-2]] == letter && f.text[before-2] != '$' ||
 		after < f.size-1 && f.text[after] == '-' && kinds[f.text[after+1]] == letter && f.text[after+1] != '$'
+}
+
+// zeroed reports whether the number starts with a 0 and another digit. With nothing else beside it that is how numbers
+// of things are written: charge 00123 is not charge 123.
+func (f *folded) zeroed(p parts) bool {
+	number := f.bytes(p.number)
+	return len(number) > 1 && number[0] == '0' && isDigit(number[1])
 }
 
 // next is the byte that is read next, or 0 at the end.

@@ -34,7 +34,7 @@ func ParseText(text string, field Field, symbols Symbols) (Amount, Reason) {
 	if !named.read(f.bytes(parts.before), false, beside, symbols) || !named.read(f.bytes(parts.after), true, beside, symbols) {
 		return Amount{}, NotMoney
 	}
-	if !bare && (named.unitless() || f.identifier(parts, named.code != "")) {
+	if named.unitless() && (!bare || f.zeroed(parts)) || !bare && f.identifier(parts, named.code != "") {
 		return Amount{}, NotMoney
 	}
 	currency, reason := named.currency(beside)
