@@ -122,7 +122,7 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 		defer cancel()
 		err = errors.Join(err, closing("ledger", book.Close(ctx)))
 	}()
-	faces.Ledger, faces.Log = book, log
+	faces.Ledger, faces.Log, faces.Writing = book, log, writing(kept)
 	served, err := api.New(faces)
 	if err != nil {
 		return usageError{err}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"idem/ledgerd/api"
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/memory"
 	"idem/ledgerd/store/postgres"
@@ -93,4 +94,26 @@ func opened[S store.Store](s S, err error) (store.Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// writing says how a store's writing is doing, where it counts that; else nil.
+func writing(kept store.Store) func() api.Writing {
+	switch s := kept.(type) {
+	case *sqlite.Store:
+		return func() api.Writing {
+			w := s.Stats()
+			return api.Writing{Groups: w.Commits, Writes: w.Writes, Conflicts: w.Conflicts, Failures: w.Failures, Waiting: w.Waiting}
+		}
+	case *postgres.Store:
+		return func() api.Writing {
+			w := s.Stats()
+			return api.Writing{Groups: w.Commits, Writes: w.Writes, Conflicts: w.Conflicts, Failures: w.Failures, Waiting: w.Waiting}
+		}
+	case *redis.Store:
+		return func() api.Writing {
+			w := s.Stats()
+			return api.Writing{Groups: w.Groups, Writes: w.Writes, Conflicts: w.Conflicts, Failures: w.Failures, Waiting: w.Waiting}
+		}
+	}
+	return nil
 }

@@ -68,6 +68,13 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// Writing is how a store's writing is doing, since it was opened. Writes that wait are written together: one group is one
+// transaction or one call of a script, made durable once for all of them.
+type Writing struct {
+	Groups, Writes, Conflicts, Failures uint64
+	Waiting                             int // now
+}
+
 // Config is what the faces are made of.
 type Config struct {
 	Ledger     Ledger
@@ -79,8 +86,9 @@ type Config struct {
 	AllowReset bool         // POST /api/reset removes every record
 	AllowHosts []string     // Hosts of the admin face beside the loopback names; "*": any
 	Limits     Limits
-	Heartbeat  time.Duration // between signs of life on an event stream: 15 s
-	Log        *slog.Logger  // nil: none
+	Heartbeat  time.Duration  // between signs of life on an event stream: 15 s
+	Writing    func() Writing // how the store is doing, for /metrics; nil: it does not say
+	Log        *slog.Logger   // nil: none
 }
 
 // API is the two faces of one ledgerd.

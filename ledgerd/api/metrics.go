@@ -108,8 +108,28 @@ func (c ledgerCollector) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, 1)
+	if c.a.Writing != nil {
+		c.collectWriting(to, c.a.Writing())
+	}
 	events := prometheus.NewDesc("idem_ledger_total", "What the ledger did since this ledgerd started, by what.", []string{"what"}, nil)
 	for name, n := range state.Counters {
 		to <- prometheus.MustNewConstMetric(events, prometheus.CounterValue, float64(n), name)
+	}
+}
+
+// collectWriting tells how the store's writing is doing: writes by groups is how many share one sync.
+func (ledgerCollector) collectWriting(to chan<- prometheus.Metric, w Writing) {
+	for _, m := range []struct {
+		name, help string
+		kind       prometheus.ValueType
+		value      float64
+	}{
+		{"idem_store_groups_total", "Groups of writes that were made durable at once.", prometheus.CounterValue, float64(w.Groups)},
+		{"idem_store_writes_total", "Writes that are durable.", prometheus.CounterValue, float64(w.Writes)},
+		{"idem_store_conflicts_total", "Writes that found another version of their record.", prometheus.CounterValue, float64(w.Conflicts)},
+		{"idem_store_failures_total", "Groups of writes that failed.", prometheus.CounterValue, float64(w.Failures)},
+		{"idem_store_writes_waiting", "Writes that wait for the store now.", prometheus.GaugeValue, float64(w.Waiting)},
+	} {
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(m.name, m.help, nil, nil), m.kind, m.value)
 	}
 }

@@ -84,7 +84,9 @@ func TestReadyOnlyWhileTheStoreWritesAndNothingDrains(t *testing.T) {
 }
 
 func TestMetricsTellOperationsRequestsAndTheLedgersCounters(t *testing.T) {
-	f := start(t, nil)
+	f := start(t, func(c *api.Config) {
+		c.Writing = func() api.Writing { return api.Writing{Groups: 3, Writes: 40, Failures: 1, Waiting: 2} }
+	})
 	f.ops(reserve("a1", "r", "1"), commit("a1", "1", "x"))
 	send(t, "POST", f.data.URL+"/v1/ops", `{"op":"made up"}`+"\n", "content-type", asNDJSON)
 	f.get("/api/holds/none")
@@ -97,6 +99,11 @@ func TestMetricsTellOperationsRequestsAndTheLedgersCounters(t *testing.T) {
 		`idem_http_requests_total{listener="admin",route="/api/holds/{id}",status="404"} 1`,
 		`idem_ledger_total{what="executed"} 1`,
 		`idem_store_up 1`,
+		`idem_store_groups_total 3`,
+		`idem_store_writes_total 40`,
+		`idem_store_conflicts_total 0`,
+		`idem_store_failures_total 1`,
+		`idem_store_writes_waiting 2`,
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s is not there", line)
