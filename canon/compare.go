@@ -25,6 +25,11 @@ func Compare(a, b Action) []Difference {
 	}
 	c.values(0, 0)
 	counting := len(c.found)
+	rawA, rawB := whyAsWritten(&a), whyAsWritten(&b)
+	for n := range c.found {
+		d := &c.found[n]
+		d.Why = cmp.Or(rawA[d.Pointer], rawB[d.Pointer], d.Why)
+	}
 	x, y := writing{Action: &a}, writing{Action: &b}
 	x.read()
 	y.read()
@@ -142,6 +147,19 @@ func (c *comparison) whyCounts(i, j int32) string {
 		return "the texts differ: letter case, white space and Unicode form count"
 	}
 	return "the values differ"
+}
+
+// whyAsWritten says by pointer into the canonical form why a call has values as they are written, where one expects that
+// they would be read or left out.
+func whyAsWritten(a *Action) map[string]string {
+	why := map[string]string{}
+	for n := range a.Changes {
+		switch change := &a.Changes[n]; change.Rule {
+		case ruleMoneyRaw, ruleEmailRaw, ruleVolatileKept:
+			why[a.canonicalPointer(change.Pointer)] = change.Why
+		}
+	}
+	return why
 }
 
 // covers says whether a difference that counts was found at, above or below a pointer.

@@ -217,6 +217,18 @@ func TestCompareSaysByPointerWhyTwoCallsAreOrAreNotOne(t *testing.T) {
 			}
 		})
 	}
+	for _, p := range []struct{ a, b, pointer, why string }{
+		{`{"amount":"1,234 USD"}`, `{"amount":"1234 USD"}`, "/args/amount", "no rule can tell"},
+		{`{"amount":"12 USD"}`, `{"amount":"12 kr"}`, "/args/amount", "symbols in the rule"},
+		{`{"slot":{"timestamp":1,"x":1}}`, `{"slot":{"timestamp":2,"x":1}}`, "/args/slot/timestamp", "volatile in other places"},
+		{`{"a":"1,234"}`, `{"a":"1234"}`, "/args/a", "the texts differ"},
+	} {
+		c := reader(t, canon.Settings{})
+		got := canon.Compare(read(t, c, post("", "/x", p.a)), read(t, c, post("", "/x", p.b)))
+		if len(got) != 1 || got[0].Pointer != p.pointer || !strings.Contains(got[0].Why, p.why) {
+			t.Errorf("%s and %s: %+v, want %s at %s", p.a, p.b, got, p.why, p.pointer)
+		}
+	}
 	if got := canon.Compare(read(t, reader(t, canon.Settings{}), by("authorization", "Bearer a")), read(t, reader(t, canon.Settings{}), by("x-tenant-id", "t"))); len(got) != 2 {
 		t.Errorf("%+v", got)
 	}
