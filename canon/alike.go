@@ -91,9 +91,14 @@ func (r *reading) takeBack(at int32) {
 }
 
 // sum gives the FNV-1a sum, 64 bits, of a text.
-func sum(text string) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	sum := uint64(offset)
+func sum(text string) uint64 { return addFNV(fnvOffset, text) }
+
+// fnvOffset is the sum of nothing.
+const fnvOffset uint64 = 14695981039346656037
+
+// addFNV goes on with an FNV-1a sum.
+func addFNV(sum uint64, text string) uint64 {
+	const prime = 1099511628211
 	for i := range len(text) {
 		sum = (sum ^ uint64(text[i])) * prime
 	}

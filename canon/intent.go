@@ -35,7 +35,7 @@ func (r *reading) addIntent(action *Action, call *Call, scope string) {
 	}
 	out = r.appendTail(out, scope)
 	out = append(out, `"tool":`...)
-	out = append(appendOpaque(out, r.tool), `,"version":1}`...)
+	out = appendVersion(append(appendOpaque(out, r.tool), ','))
 	r.out = out
 	action.Intent = r.hash(out[start:])
 }

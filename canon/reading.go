@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"hash"
+	"strconv"
 	"strings"
 
 	"idem/canon/money"
@@ -120,7 +121,7 @@ func (r *reading) read(call *Call, explain bool) (Action, *Error) {
 	out = append(r.appendEndpoint(out, call), ',')
 	out = r.appendWhom(out, call)
 	out = r.appendTail(out, scope)
-	out = append(out, `"version":1}`...)
+	out = appendVersion(out)
 	r.out = out
 
 	action := Action{Tool: strings.Clone(r.tool), Run: strings.Clone(r.run), Fingerprint: r.hash(out)}
@@ -200,6 +201,11 @@ func (r *reading) appendTail(dst []byte, scope string) []byte {
 	dst = append(dst, `"settings":"`...)
 	dst = append(dst, r.rule.digest...)
 	return append(dst, `",`...)
+}
+
+// appendVersion appends the last member of what is hashed.
+func appendVersion(dst []byte) []byte {
+	return append(strconv.AppendInt(append(dst, `"version":`...), Version, 10), '}')
 }
 
 // appendBeside appends what stands beside the args and counts, if anything does.

@@ -37,8 +37,7 @@ func (r *reading) dropped() string {
 	if !r.drops {
 		return ""
 	}
-	const offset, prime = 14695981039346656037, 1099511628211
-	sum, found := uint64(offset), false
+	sum, found := fnvOffset, false
 	for i := int32(0); i < int32(len(r.values)); {
 		v := &r.values[i]
 		if v.gone != volatile {
@@ -47,9 +46,7 @@ func (r *reading) dropped() string {
 		}
 		found = true
 		for _, text := range [...]string{v.name, "=", r.body[v.off:v.end], "\x00"} {
-			for n := range len(text) {
-				sum = (sum ^ uint64(text[n])) * prime
-			}
+			sum = addFNV(sum, text)
 		}
 		i = v.next
 	}
