@@ -68,6 +68,7 @@ else
 	$(GO) test -race -timeout $(TEST_TIMEOUT) $$($(GO) list ./... | grep -v '^idem/e2e')
 	$(GO) test -timeout $(TEST_TIMEOUT) ./e2e/...
 endif
+	@$(call fuzz,canon,2s)
 
 .PHONY: lint
 lint: $(LINT) ## golangci-lint: the rules of .golangci.yml, with the reason beside each
@@ -75,15 +76,29 @@ lint: $(LINT) ## golangci-lint: the rules of .golangci.yml, with the reason besi
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)
-	@grep -r -o --include='*_test.go' --exclude-dir=.tools '^func Fuzz[A-Za-z0-9_]*' . | sort | while IFS=: read -r file func; do \
-		echo "== $${file%/*} $${func#func }"; \
-		$(GO) test -run='^$$' -fuzz="^$${func#func }\$$" -fuzztime=$(FUZZTIME) "$${file%/*}"; \
-	done
+	@$(call fuzz,.,$(FUZZTIME))
+
+# fuzz runs each fuzz target below a folder for a time. The first that finds something ends it.
+# -fuzzminimizetime: minimizing what merely covers more would take the time that is there for finding.
+define fuzz
+grep -r -o --include='*_test.go' --exclude-dir=.tools '^func Fuzz[A-Za-z0-9_]*' $(1) | sort | while IFS=: read -r file func; do \
+	echo "== $${file%/*} $${func#func }"; \
+	$(GO) test -run='^$$' -fuzz="^$${func#func }\$$" -fuzztime=$(2) -fuzzminimizetime=1x "./$${file%/*}" || exit 1; \
+done
+endef
 
 .PHONY: bench
 bench: build $(ENVOY) ## one table: bare Envoy, unique and replayed calls, as ratios of one run
 	@$(GOBUILD) -o bin/bench ./e2e/bench
 	@bin/bench $(BENCH_ARGS)
+
+# What `make bench-ledger` is given: -stores, -callers, -rows and others; see bin/bench-ledger -help.
+BENCH_LEDGER_ARGS ?=
+
+.PHONY: bench-ledger
+bench-ledger: bin/ledgerd $(POSTGRES) $(VALKEY) ## two tables: the ledger alone over each store, and how cost grows with what is kept
+	@$(GOBUILD) -o bin/bench-ledger ./e2e/ledger/bench
+	@bin/bench-ledger $(BENCH_LEDGER_ARGS)
 
 .PHONY: tools
 tools: $(ENVOY) $(POSTGRES) $(VALKEY) $(LINT) ## the pinned servers (Envoy, PostgreSQL, Valkey) and golangci-lint, into .tools
