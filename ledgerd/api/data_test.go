@@ -181,13 +181,16 @@ func TestBatchesTogetherHaveBoundedRoom(t *testing.T) {
 	first := wire.AppendOp(nil, new(reserve("a1", "r", "1")))
 	// One of unknown length, whose sender takes its time, has all the room that there is.
 	slow, write := io.Pipe()
-	done := make(chan *http.Response, 1)
+	done := make(chan int, 1)
 	go func() {
+		defer close(done)
 		response, err := http.Post(f.data.URL+"/v1/ops", asNDJSON, slow)
 		if err != nil {
 			t.Errorf("the slow batch: %v", err)
+			return
 		}
-		done <- response
+		response.Body.Close()
+		done <- response.StatusCode
 	}()
 	if _, err := write.Write(first); err != nil {
 		t.Fatal(err)
@@ -198,10 +201,8 @@ func TestBatchesTogetherHaveBoundedRoom(t *testing.T) {
 		t.Errorf("without room: %d %s, retry-after %q", refused.status, refused.body, refused.header.Get("Retry-After"))
 	}
 	write.Close()
-	if response := <-done; response.StatusCode != 200 {
-		t.Errorf("the slow batch got %d", response.StatusCode)
-	} else {
-		response.Body.Close()
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the slow batch got %d", status)
 	}
 	if r := send(t, "POST", f.data.URL+"/v1/ops", second, "content-type", asNDJSON); r.status != 200 || answers(t, r.body)[0].Kind != wire.AnswerExecute {
 		t.Errorf("with room again: %d %s", r.status, r.body)
@@ -211,19 +212,19 @@ func TestBatchesTogetherHaveBoundedRoom(t *testing.T) {
 func TestAReplyStaysBelowWhatEnvoyTakes(t *testing.T) {
 	f := start(t, nil)
 	const rows, size = 200, 60_000
-	var reserves, commits, agains []wire.Op
+	var reserves, commits, replays []wire.Op
 	for i := range rows {
 		first, result, again := reserve(fmt.Sprint("a", i), "r", "1"), commit(fmt.Sprint("a", i), "1", strings.Repeat("x", size)), reserve(fmt.Sprint("b", i), "r", "1")
 		for _, op := range []*wire.Op{&first, &result, &again} {
 			op.Intent = fmt.Sprintf("%064x", i)
 		}
 		first.Fingerprint, again.Fingerprint = first.Intent, first.Intent
-		reserves, commits, agains = append(reserves, first), append(commits, result), append(agains, again)
+		reserves, commits, replays = append(reserves, first), append(commits, result), append(replays, again)
 	}
 	f.ops(reserves...)
 	f.ops(commits...)
 	whole := 0
-	for i, a := range f.ops(agains...) {
+	for i, a := range f.ops(replays...) {
 		switch {
 		case a.Kind == wire.AnswerReplay && a.Result != nil && len(a.Result.Body) == size:
 			whole++
@@ -234,7 +235,7 @@ func TestAReplyStaysBelowWhatEnvoyTakes(t *testing.T) {
 	if whole*size > 8<<20 || whole*size < 7<<20 {
 		t.Errorf("%d of %d results were in the reply", whole, rows)
 	}
-	got := f.ops(wire.Op{Kind: wire.OpFetch, Attempt: "a199", Intent: agains[199].Intent})
+	got := f.ops(wire.Op{Kind: wire.OpFetch, Attempt: "a199", Intent: replays[199].Intent})
 	if got[0].Kind != wire.AnswerResult || len(got[0].Result.Body) != size {
 		t.Errorf("the fetch: %s", got[0].Kind)
 	}

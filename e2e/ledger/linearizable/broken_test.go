@@ -17,8 +17,8 @@ type broken struct {
 	store.Store
 	mu     sync.Mutex
 	random *rand.Rand
-	swap   func(b *broken, ctx context.Context, w store.Write) (uint64, error)
-	load   func(b *broken, ctx context.Context, key string) (store.Record, error)
+	swap   func(ctx context.Context, b *broken, w store.Write) (uint64, error)
+	load   func(ctx context.Context, b *broken, key string) (store.Record, error)
 	read   map[string][]store.Record
 }
 
@@ -26,14 +26,14 @@ func (b *broken) Swap(ctx context.Context, w store.Write) (uint64, error) {
 	if b.swap == nil {
 		return b.Store.Swap(ctx, w)
 	}
-	return b.swap(b, ctx, w)
+	return b.swap(ctx, b, w)
 }
 
 func (b *broken) Load(ctx context.Context, key string) (store.Record, error) {
 	if b.load == nil {
 		return b.Store.Load(ctx, key)
 	}
-	return b.load(b, ctx, key)
+	return b.load(ctx, b, key)
 }
 
 // once is true once in n times.
@@ -44,7 +44,7 @@ func (b *broken) once(n int) bool {
 }
 
 // unchecked writes whatever the record's version is.
-func unchecked(b *broken, ctx context.Context, w store.Write) (uint64, error) {
+func unchecked(ctx context.Context, b *broken, w store.Write) (uint64, error) {
 	for {
 		rec, err := b.Store.Load(ctx, w.Key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -60,7 +60,7 @@ func unchecked(b *broken, ctx context.Context, w store.Write) (uint64, error) {
 }
 
 // forgetful acknowledges some writes and does not do them.
-func forgetful(b *broken, ctx context.Context, w store.Write) (uint64, error) {
+func forgetful(ctx context.Context, b *broken, w store.Write) (uint64, error) {
 	if b.once(10) {
 		return w.Expect + 1, nil
 	}
@@ -68,7 +68,7 @@ func forgetful(b *broken, ctx context.Context, w store.Write) (uint64, error) {
 }
 
 // modest says of some writes that they were refused, and has done them.
-func modest(b *broken, ctx context.Context, w store.Write) (uint64, error) {
+func modest(ctx context.Context, b *broken, w store.Write) (uint64, error) {
 	version, err := b.Store.Swap(ctx, w)
 	if err == nil && b.once(8) {
 		return 0, fmt.Errorf("%w: not really", store.ErrOverloaded)
@@ -77,13 +77,13 @@ func modest(b *broken, ctx context.Context, w store.Write) (uint64, error) {
 }
 
 // bare keeps records without the results that they name.
-func bare(b *broken, ctx context.Context, w store.Write) (uint64, error) {
+func bare(ctx context.Context, b *broken, w store.Write) (uint64, error) {
 	w.Put = nil
 	return b.Store.Swap(ctx, w)
 }
 
 // stale reads some records as they were when it read them before.
-func stale(b *broken, ctx context.Context, key string) (store.Record, error) {
+func stale(ctx context.Context, b *broken, key string) (store.Record, error) {
 	rec, err := b.Store.Load(ctx, key)
 	if err != nil {
 		return rec, err

@@ -43,14 +43,14 @@ func humanHeard(err error) (heard, reply, error) {
 // before somebody was told it.
 type naming struct{ found [][2]string }
 
-func (n *naming) same(model, real string) bool {
-	if model == real {
+func (n *naming) same(model, answer string) bool {
+	if model == answer {
 		return true
 	}
-	if !strings.HasPrefix(model, "?") || real == "" {
+	if !strings.HasPrefix(model, "?") || answer == "" {
 		return false
 	}
-	n.found = append(n.found, [2]string{model, real})
+	n.found = append(n.found, [2]string{model, answer})
 	return true
 }
 
