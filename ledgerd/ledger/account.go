@@ -56,6 +56,7 @@ func (l *Ledger) account(key string, j *job) {
 		}
 	}
 	if j.err == nil {
+		l.leases.note(key, j)
 		l.accountChanges(key, j, &e)
 	}
 	if e.Kind != "" {

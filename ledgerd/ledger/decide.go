@@ -302,6 +302,11 @@ func unavailable(err error) error {
 // shelf is where index entries stand that are only there to be looked up: a scan up to now does not meet them.
 var shelf = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
+// doubted says whether a row's attempt is or was in doubt.
+func doubted(r *intent.Row) bool {
+	return r.Attempt != "" && slices.ContainsFunc(r.History, func(e intent.Event) bool { return e.State == intent.InDoubt })
+}
+
 // entries gives the index entries of a record. Holds has a hold whatever became of it, and Doubts a row that has ever
 // been in doubt, so that a second answer finds them and is told that they are not open; only the open ones have their
 // own time, the others stand on the shelf.
@@ -322,7 +327,7 @@ func entries(rec *intent.Record, due time.Time) []store.Entry {
 		switch {
 		case r.State == intent.InDoubt:
 			list = append(list, store.Entry{Index: store.Doubts, ID: r.Attempt, At: r.Since})
-		case r.Attempt != "" && slices.ContainsFunc(r.History, func(e intent.Event) bool { return e.State == intent.InDoubt }):
+		case doubted(r):
 			list = append(list, store.Entry{Index: store.Doubts, ID: r.Attempt, At: shelf})
 		}
 	}

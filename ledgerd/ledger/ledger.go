@@ -19,6 +19,7 @@ type Ledger struct {
 	results *cache[*storedResult]
 	queues  queues
 	waiters waiters
+	leases  leases
 	outage  outage
 	recall  recall
 	events  hub

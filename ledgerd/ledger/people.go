@@ -75,8 +75,13 @@ func (l *Ledger) AnswerHold(ctx context.Context, id string, a HoldAnswer) (HoldV
 
 // Doubts gives the rows in doubt, the one that is in doubt longest first.
 func (l *Ledger) Doubts(ctx context.Context, limit int) ([]DoubtView, error) {
+	now, err := l.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.sweepLeases(ctx, now)
 	list := []DoubtView{}
-	err := l.rows(ctx, store.Doubts, limit, func(e *entry, attempt string) bool {
+	err = l.rows(ctx, store.Doubts, limit, func(e *entry, attempt string) bool {
 		row, ok := e.Record.Row(attempt)
 		if ok = ok && row.State == intent.InDoubt; ok {
 			list = append(list, doubtView(e, &row))
@@ -86,15 +91,23 @@ func (l *Ledger) Doubts(ctx context.Context, limit int) ([]DoubtView, error) {
 	return list, err
 }
 
-// Doubt gives a row that is or was in doubt. ErrNotFound where there is none, or none any more.
+// Doubt gives a row that is or was in doubt. ErrNotFound where there is none, or none any more. The record decides,
+// whatever an index says: a lease that has just ended may not stand in one yet.
 func (l *Ledger) Doubt(ctx context.Context, attempt string) (DoubtView, error) {
-	e, err := l.find(ctx, store.Doubts, attempt)
+	key, err := l.keyOfAttempt(ctx, attempt)
+	if err != nil {
+		return DoubtView{}, err
+	}
+	e, err := l.view(ctx, key)
 	if err != nil {
 		return DoubtView{}, err
 	}
 	row, ok := e.Record.Row(attempt)
-	if !ok {
-		return DoubtView{}, fmt.Errorf("attempt %q in doubt: %w", attempt, ErrNotFound)
+	switch {
+	case !ok:
+		return DoubtView{}, noAttempt(attempt)
+	case !doubted(&row):
+		return DoubtView{}, fmt.Errorf("attempt %q was never in doubt, it is %s: %w", attempt, row.State, ErrNotFound)
 	}
 	return doubtView(e, &row), nil
 }
@@ -102,7 +115,7 @@ func (l *Ledger) Doubt(ctx context.Context, attempt string) (DoubtView, error) {
 // Resolve gives a human's answer to a row in doubt. *ConflictError where it is not in doubt any more, or where it is
 // too early to say that it did not happen; ErrNotFound.
 func (l *Ledger) Resolve(ctx context.Context, attempt string, r Resolution) (DoubtView, error) {
-	key, err := l.lookup(ctx, store.Doubts, attempt)
+	key, err := l.keyOfAttempt(ctx, attempt)
 	if err != nil {
 		return DoubtView{}, err
 	}
@@ -119,7 +132,7 @@ func (l *Ledger) Resolve(ctx context.Context, attempt string, r Resolution) (Dou
 	}
 	row, ok := e.Record.Row(attempt)
 	if !ok {
-		return DoubtView{}, fmt.Errorf("attempt %q in doubt: %w", attempt, ErrNotFound)
+		return DoubtView{}, noAttempt(attempt)
 	}
 	l.o.Log.Info("a call in doubt was resolved", "attempt", attempt, "as", r.As, "by", r.By, "reason", r.Reason, "intent", key, "rule", row.Rule.Name, "tool", row.Tool)
 	return doubtView(e, &row), nil
@@ -147,6 +160,31 @@ func (l *Ledger) answer(ctx context.Context, key string, j *job) (*entry, error)
 		return nil, fmt.Errorf("%s: %w", v.Why, ErrNotFound)
 	}
 	return j.seen, nil
+}
+
+// keyOfAttempt gives the record of an attempt that is or was in doubt, or executes, or whose record is among the newest.
+func (l *Ledger) keyOfAttempt(ctx context.Context, attempt string) (string, error) {
+	key, err := l.lookup(ctx, store.Doubts, attempt)
+	if !errors.Is(err, ErrNotFound) {
+		return key, err
+	}
+	if key, known := l.leases.key(attempt); known {
+		return key, nil
+	}
+	records, err := l.newest(ctx, mostSearched)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range records {
+		if _, there := e.Record.Row(attempt); there {
+			return e.key, nil
+		}
+	}
+	return "", noAttempt(attempt)
+}
+
+func noAttempt(attempt string) error {
+	return fmt.Errorf("no attempt %q in doubt is known; one that was settled goes when its retention ends: %w", attempt, ErrNotFound)
 }
 
 // lookup gives the record that an index entry leads to.

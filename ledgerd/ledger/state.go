@@ -65,16 +65,9 @@ func (l *Ledger) newest(ctx context.Context, limit int) ([]*entry, error) {
 // mostSearched is how many of the newest records are searched for a row that nothing else leads to.
 const mostSearched = 1000
 
-// Row gives the row of an attempt with what happened to it. Rows with a stored result, and those that are or were in
-// doubt, are always found; others while their record is among the newest. ErrNotFound.
+// Row gives the row of an attempt with what happened to it. Rows with a stored result, those that are or were in doubt,
+// and those that this node lets execute are always found; others while their record is among the newest. ErrNotFound.
 func (l *Ledger) Row(ctx context.Context, attempt string) (RowView, error) {
-	if e, err := l.find(ctx, store.Doubts, attempt); err == nil {
-		if row, ok := e.Record.Row(attempt); ok {
-			return rowView(e, &row), nil
-		}
-	} else if !errors.Is(err, ErrNotFound) {
-		return RowView{}, err
-	}
 	if key, err := l.keyOfResult(ctx, attempt); err == nil {
 		e, err := l.view(ctx, key)
 		if err != nil {
@@ -86,14 +79,19 @@ func (l *Ledger) Row(ctx context.Context, attempt string) (RowView, error) {
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return RowView{}, err
 	}
-	records, err := l.newest(ctx, mostSearched)
+	key, err := l.keyOfAttempt(ctx, attempt)
+	if errors.Is(err, ErrNotFound) {
+		return RowView{}, fmt.Errorf("attempt %q: %w", attempt, ErrNotFound)
+	}
 	if err != nil {
 		return RowView{}, err
 	}
-	for _, e := range records {
-		if row, ok := e.Record.Row(attempt); ok {
-			return rowView(e, &row), nil
-		}
+	e, err := l.view(ctx, key)
+	if err != nil {
+		return RowView{}, err
+	}
+	if row, ok := e.Record.Row(attempt); ok {
+		return rowView(e, &row), nil
 	}
 	return RowView{}, fmt.Errorf("attempt %q: %w", attempt, ErrNotFound)
 }

@@ -8,13 +8,20 @@ import (
 	"idem/ledgerd/store"
 )
 
-// sweepBatch is how many due records are read from the index at once.
-const sweepBatch = 256
+const (
+	// sweepBatch is how many due records are read from the index at once.
+	sweepBatch = 1024
+	// sweepAtOnce is how many of them may be under way at once. They join the group commits of the calls, so that many at
+	// once cost the calls little, and few at once would each wait for a sync of their own.
+	sweepAtOnce = 512
+)
 
 // sweep lets time pass for the records that are due: leases end, terms and retention are over. It is also what notices
-// that the ledger works although nobody calls.
+// that the ledger works although nobody calls. Leases come first: what they end in is a question to people, while a
+// record that is to be removed can wait.
 //
-// A sweep that is late does no harm: whoever reads a record lets time pass first.
+// A sweep that is late does no harm: whoever reads a record lets time pass first. One that finds more than it can do
+// ends when the next is due, which begins with leases again.
 func (l *Ledger) sweep(ctx context.Context) {
 	at, err := l.moment()
 	if err != nil {
@@ -26,21 +33,24 @@ func (l *Ledger) sweep(ctx context.Context) {
 		l.o.Log.Warn("the store cannot be written to", "error", err)
 		return
 	}
+	begun := time.Now()
+	l.sweepLeases(ctx, at.Now)
+	t := newTurn(sweepAtOnce)
+	defer t.wait(ctx)
 	var after *store.Entry
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && time.Since(begun) < l.o.SweepEvery {
 		due, err := l.scan(ctx, store.Due, at.Now, after, sweepBatch)
 		if err != nil {
 			l.outage.failed()
 			l.o.Log.Warn("due records cannot be found", "error", err)
 			return
 		}
-		keys := make([]string, len(due))
 		for i := range due {
-			keys[i] = due[i].Key
+			if !t.enter(ctx) {
+				return
+			}
+			l.submit(due[i].Key, &job{cmd: intent.Tick{}, swept: true, ends: true, done: func(*job) { t.leave() }})
 		}
-		inTurn(ctx, keys, func(key string, done func()) {
-			l.submit(key, &job{cmd: intent.Tick{}, swept: true, done: func(*job) { done() }})
-		})
 		if !l.outage.failing.Load() {
 			l.outage.seen(at.Now)
 		}

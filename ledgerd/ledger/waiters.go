@@ -201,21 +201,12 @@ func (l *Ledger) lookAgain(ctx context.Context) {
 
 // inTurn starts something for each key, a few at a time, so that housekeeping never fills the queues.
 func inTurn(ctx context.Context, keys []string, start func(key string, done func())) {
-	const atOnce = 64
-	room := make(chan struct{}, atOnce)
+	t := newTurn(64)
 	for _, key := range keys {
-		select {
-		case room <- struct{}{}:
-		case <-ctx.Done():
+		if !t.enter(ctx) {
 			return
 		}
-		start(key, func() { <-room })
+		start(key, t.leave)
 	}
-	for range atOnce {
-		select {
-		case room <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-	}
+	t.wait(ctx)
 }
