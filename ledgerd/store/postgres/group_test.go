@@ -55,10 +55,7 @@ func lock(t *testing.T, server *pgtest.Server, s *Store, name string) *pgx.Conn 
 func (s *Store) waitFor(t *testing.T, n int) {
 	t.Helper()
 	for {
-		s.queue.mu.Lock()
-		there := len(s.queue.list) == n && s.queue.groups > 1
-		s.queue.mu.Unlock()
-		if there {
+		if now := s.queue.State(); now.Waiting == n && now.Groups > 1 {
 			return
 		}
 		runtime.Gosched()
@@ -232,10 +229,7 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Close() }()
 	for {
-		s.queue.mu.Lock()
-		closed := s.queue.closed
-		s.queue.mu.Unlock()
-		if closed {
+		if s.queue.State().Closed {
 			break
 		}
 		runtime.Gosched()

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"idem/ledgerd/store"
+	"idem/ledgerd/store/group"
 )
 
 // Store is a store.Store in a schema of a PostgreSQL database.
@@ -20,7 +21,7 @@ type Store struct {
 	location
 	promise  Promise
 	pool     *pgxpool.Pool
-	queue    *queue
+	queue    *group.Queue[store.Write, outcome]
 	records  *fetcher[store.Record]
 	results  *fetcher[[]byte]
 	others   chan struct{} // room for what is asked seldom
@@ -56,7 +57,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, location: l, queue: newQueue(o.QueueWrites, o.QueueBytes), others: make(chan struct{}, seldomAtOnce)}
+	s := &Store{options: o, location: l, queue: newQueue(o), others: make(chan struct{}, seldomAtOnce)}
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.open(ctx); err != nil {
 		s.end()
@@ -180,7 +181,7 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	return Stats{
 		Commits: s.commits.Load(), Writes: s.writes.Load(), Conflicts: s.conflicts.Load(), Failures: s.failures.Load(),
-		Retries: s.retries.Load(), Waiting: s.queue.length(),
+		Retries: s.retries.Load(), Waiting: s.queue.State().Waiting,
 	}
 }
 
@@ -200,7 +201,7 @@ func (s *Store) ready(ctx context.Context) error {
 // Close implements store.Store.
 func (s *Store) Close() error {
 	s.close.Do(func() {
-		s.queue.close()
+		s.queue.Close()
 		s.writers.Wait() // what was accepted is finished, or has failed within Timeout
 		s.gate.Lock()
 		s.closed = true

@@ -1,10 +1,10 @@
 package postgres
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"time"
+
+	"idem/ledgerd/store/option"
 )
 
 // Options are the settings of a Store. A zero member means its default, which its comment names.
@@ -39,13 +39,13 @@ const seldomAtOnce = 2
 func (o Options) connections() int32 { return int32(o.Writers + o.Readers + 1 + seldomAtOnce + 2) }
 
 func (o Options) withDefaults() Options {
-	def(&o.QueueWrites, 10_000)
-	def(&o.QueueBytes, 64<<20)
-	def(&o.GroupWrites, 256)
-	def(&o.GroupBytes, 4<<20)
-	def(&o.Writers, 2)
-	def(&o.Readers, 2)
-	def(&o.Timeout, 8*time.Second)
+	option.Default(&o.QueueWrites, 10_000)
+	option.Default(&o.QueueBytes, 64<<20)
+	option.Default(&o.GroupWrites, 256)
+	option.Default(&o.GroupBytes, 4<<20)
+	option.Default(&o.Writers, 2)
+	option.Default(&o.Readers, 2)
+	option.Default(&o.Timeout, 8*time.Second)
 	if o.steps == nil {
 		o.steps = steps
 	}
@@ -55,28 +55,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func def[T ~int | ~int64](v *T, value T) {
-	if *v == 0 {
-		*v = value
-	}
-}
-
 // validate reports every mistake at once.
 func (o Options) validate() error {
-	var errs []error
-	atLeast := func(name string, value, least int64) {
-		if value < least {
-			errs = append(errs, fmt.Errorf("store/postgres: option %s is %d, want at least %d", name, value, least))
-		}
-	}
-	atLeast("QueueWrites", int64(o.QueueWrites), 1)
-	atLeast("QueueBytes", o.QueueBytes, 1)
-	atLeast("GroupWrites", int64(o.GroupWrites), 1)
-	atLeast("GroupBytes", o.GroupBytes, 1)
-	atLeast("Writers", int64(o.Writers), 1)
-	atLeast("Readers", int64(o.Readers), 1)
-	if o.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("store/postgres: option Timeout is %v, want a positive duration", o.Timeout))
-	}
-	return errors.Join(errs...)
+	c := option.NewCheck("store/postgres")
+	c.Queue(o.QueueWrites, o.QueueBytes, o.GroupWrites, o.GroupBytes)
+	c.Number("Writers", int64(o.Writers), 1)
+	c.Number("Readers", int64(o.Readers), 1)
+	c.Duration("Timeout", o.Timeout, 1)
+	return c.Err()
 }

@@ -2,12 +2,11 @@ package postgres
 
 import (
 	"context"
-	"fmt"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 
 	"idem/ledgerd/store"
+	"idem/ledgerd/store/group"
 )
 
 const (
@@ -24,17 +23,7 @@ type fetcher[T any] struct {
 	doing string
 	sql   string
 	scan  func(s *Store, rows pgx.Rows) (id []byte, row T, err error)
-
-	mu      sync.Mutex
-	filled  sync.Cond
-	waiting []*fetch[T]
-	closed  bool
-}
-
-// fetch is what one caller asks for.
-type fetch[T any] struct {
-	id   []byte
-	done chan fetched[T] // has room for one
+	queue *group.Queue[[]byte, fetched[T]]
 }
 
 type fetched[T any] struct {
@@ -43,75 +32,41 @@ type fetched[T any] struct {
 }
 
 func newFetcher[T any](s *Store, doing, sql string, scan func(*Store, pgx.Rows) ([]byte, T, error)) *fetcher[T] {
-	f := &fetcher[T]{store: s, doing: doing, sql: sql, scan: scan}
-	f.filled.L = &f.mu
-	return f
+	return &fetcher[T]{store: s, doing: doing, sql: sql, scan: scan, queue: group.New[[]byte, fetched[T]](group.Config{
+		Requests: s.options.QueueWrites, Group: mostFetched,
+		Name: "store/postgres: " + doing, Asked: "reads", Reads: true, Closed: closed(),
+	})}
 }
 
 // get gives the row of an identifier, or store.ErrNotFound.
 func (f *fetcher[T]) get(ctx context.Context, id string) (row T, err error) {
-	if err := ctx.Err(); err != nil {
-		return row, fmt.Errorf("store/postgres: %w", err)
+	a, err := f.queue.Do(ctx, pack(id), 0)
+	if err != nil {
+		return row, err
 	}
-	q := &fetch[T]{id: pack(id), done: make(chan fetched[T], 1)}
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
-		return row, closed()
-	}
-	if len(f.waiting) >= f.store.options.QueueWrites {
-		f.mu.Unlock()
-		return row, fmt.Errorf("%w: as many reads wait for the server as may", store.ErrOverloaded)
-	}
-	f.waiting = append(f.waiting, q)
-	f.filled.Signal()
-	f.mu.Unlock()
-	select {
-	case a := <-q.done:
-		return a.row, a.err
-	case <-ctx.Done():
-		return row, fmt.Errorf("store/postgres: %s: %w", f.doing, ctx.Err())
-	}
+	return a.row, a.err
 }
 
 // run answers whatever waits, again and again, until the fetcher is closed and nobody waits.
-func (f *fetcher[T]) run() {
-	for {
-		f.mu.Lock()
-		for len(f.waiting) == 0 && !f.closed {
-			f.filled.Wait()
-		}
-		n := min(len(f.waiting), mostFetched)
-		some := append([]*fetch[T](nil), f.waiting[:n]...)
-		rest := copy(f.waiting, f.waiting[n:])
-		clear(f.waiting[rest:])
-		f.waiting = f.waiting[:rest]
-		if rest > 0 {
-			f.filled.Signal() // for another reader
-		}
-		f.mu.Unlock()
-		if n == 0 {
-			return
-		}
-		f.answer(some)
-	}
-}
+func (f *fetcher[T]) run() { f.queue.Serve(f.answer) }
 
-func (f *fetcher[T]) answer(some []*fetch[T]) {
+func (f *fetcher[T]) close() { f.queue.Close() }
+
+func (f *fetcher[T]) answer(some []*group.Request[[]byte, fetched[T]]) {
 	ids := make([][]byte, len(some))
 	for i, q := range some {
-		ids[i] = q.id
+		ids[i] = q.Ask
 	}
 	rows, err := f.query(ids)
 	for _, q := range some {
-		a := fetched[T]{err: err}
+		q.Answer.err = err
 		if err == nil {
-			row, there := rows[string(q.id)]
-			if a.row = row; !there {
-				a.err = store.ErrNotFound
+			row, there := rows[string(q.Ask)]
+			if q.Answer.row = row; !there {
+				q.Answer.err = store.ErrNotFound
 			}
 		}
-		q.done <- a
+		q.Done()
 	}
 }
 
@@ -138,13 +93,6 @@ func (f *fetcher[T]) query(ids [][]byte) (map[string]T, error) {
 		return nil, unavailable(f.doing, err)
 	}
 	return found, nil
-}
-
-func (f *fetcher[T]) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	f.filled.Broadcast()
 }
 
 func scanRecord(s *Store, rows pgx.Rows) (id []byte, r store.Record, err error) {

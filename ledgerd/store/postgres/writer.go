@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,31 +19,22 @@ const mostTries = 5
 // raiseSQL keeps the ceiling ahead of what is decided.
 const raiseSQL = "UPDATE clock SET ceiling = $1::bigint WHERE ceiling < $1::bigint"
 
-// runWriter serves the queue until it is closed and empty: it takes whatever waits, puts it into one transaction, and
-// answers everyone after the commit.
+// runWriter serves the queue until it is closed and empty: it puts whatever waits into one transaction, and answers
+// everyone after the commit.
 func (s *Store) runWriter() {
-	o := s.options
-	var group []*request
-	for {
-		group = s.queue.take(group[:0], o.GroupWrites, o.GroupBytes)
-		if len(group) == 0 {
-			return
-		}
+	s.queue.Serve(func(group []*asked) {
 		s.writeGroup(group)
-		for i, r := range group {
-			group[i] = nil // whoever gets the answer uses the request again
-			r.done <- r.reply
+		for _, r := range group {
+			r.Done()
 		}
-		// Those who were just answered go first: what they write next then shares the next flush. This waits for nobody.
-		runtime.Gosched()
-	}
+	})
 }
 
 // writeGroup does a group, and tries again what may be tried again because nothing of it was written.
-func (s *Store) writeGroup(group []*request) {
+func (s *Store) writeGroup(group []*asked) {
 	// All nodes lock records in the same order, so that they wait for each other and not in a circle. Writes of one
 	// record keep their order.
-	slices.SortStableFunc(group, func(a, b *request) int { return strings.Compare(a.write.Key, b.write.Key) })
+	slices.SortStableFunc(group, func(a, b *asked) int { return strings.Compare(a.Ask.Key, b.Ask.Key) })
 	for try := 1; ; try++ {
 		err := s.writeOnce(group)
 		switch {
@@ -61,7 +51,7 @@ func (s *Store) writeGroup(group []*request) {
 		}
 		s.failures.Add(1)
 		for _, r := range group {
-			r.reply = outcome{err: unavailable("writing", err)}
+			r.Answer = outcome{err: unavailable("writing", err)}
 		}
 		return
 	}
@@ -69,15 +59,15 @@ func (s *Store) writeGroup(group []*request) {
 
 // writeOnce does a group in one transaction, which is one round trip: what is sent up to the end of a batch is a
 // transaction of its own, and is committed when the server meets that end. An error is the whole group's.
-func (s *Store) writeOnce(group []*request) error {
+func (s *Store) writeOnce(group []*asked) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Timeout)
 	defer cancel()
 	batch := &pgx.Batch{}
 	decided := int64(0)
 	for _, r := range group {
-		shape := shapeOf(&r.write)
-		batch.Queue(statements[shape], shape.args(&r.write)...)
-		decided = max(decided, ceil(r.write.Now))
+		shape := shapeOf(&r.Ask)
+		batch.Queue(statements[shape], shape.args(&r.Ask)...)
+		decided = max(decided, ceil(r.Ask.Now))
 	}
 	// The last one, so that the row that all nodes share is locked for the commit alone.
 	ceiling := decided + ceilingAhead.Microseconds()
@@ -98,7 +88,7 @@ func (s *Store) writeOnce(group []*request) error {
 }
 
 // send sends the batch of a group and hears each write's outcome. Only where it gives no error they have come true.
-func send(ctx context.Context, c *pgx.Conn, batch *pgx.Batch, group []*request) error {
+func send(ctx context.Context, c *pgx.Conn, batch *pgx.Batch, group []*asked) error {
 	_ = warning(c.PgConn()) // what came before is not about this
 	sent := c.SendBatch(ctx, batch)
 	var first error
@@ -106,8 +96,8 @@ func send(ctx context.Context, c *pgx.Conn, batch *pgx.Batch, group []*request) 
 		var version int64
 		err := sent.QueryRow().Scan(&version)
 		if errors.Is(err, pgx.ErrNoRows) {
-			r.reply = outcome{err: store.ErrConflict}
-		} else if r.reply = (outcome{version: uint64(version)}); err != nil {
+			r.Answer = outcome{err: store.ErrConflict}
+		} else if r.Answer = (outcome{version: uint64(version)}); err != nil {
 			first = err
 			break
 		}
@@ -120,24 +110,24 @@ func send(ctx context.Context, c *pgx.Conn, batch *pgx.Batch, group []*request) 
 }
 
 // committed lets the writes of a group have their effects in this process, and tells other nodes.
-func (s *Store) committed(group []*request) {
+func (s *Store) committed(group []*asked) {
 	s.commits.Add(1)
 	now := time.Time{}
 	for _, r := range group {
-		if r.reply.err != nil {
+		if r.Answer.err != nil {
 			s.conflicts.Add(1)
 			continue
 		}
 		s.writes.Add(1)
-		if now.Before(r.write.Now) {
-			now = r.write.Now
+		if now.Before(r.Ask.Now) {
+			now = r.Ask.Now
 		}
 	}
 	s.clock.Raise(now)
 	for _, r := range group {
-		if r.reply.err == nil {
-			s.watchers.Tell(r.write.Key)
-			s.notifier.add(r.write.Key)
+		if r.Answer.err == nil {
+			s.watchers.Tell(r.Ask.Key)
+			s.notifier.add(r.Ask.Key)
 		}
 	}
 }

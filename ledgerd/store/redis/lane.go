@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 )
 
@@ -38,8 +37,8 @@ func (s *Store) lane(ctx context.Context, shard int) (*lane, error) {
 	l := s.lanes.all[address]
 	if l == nil {
 		l = &lane{
-			writes: newQueue(s.options.QueueWrites, s.options.QueueBytes),
-			reads:  newQueue(s.options.QueueWrites, s.options.QueueBytes),
+			writes: newQueue(&s.options, false),
+			reads:  newQueue(&s.options, true),
 		}
 		s.lanes.all[address] = l
 		for range s.options.Writers {
@@ -52,21 +51,9 @@ func (s *Store) lane(ctx context.Context, shard int) (*lane, error) {
 	return l, nil
 }
 
-// serve takes groups from a queue until it is closed and empty. Under load a group is whatever came while the last one
-// was under way; alone, a request never waits for company.
+// serve takes groups from a queue until it is closed and empty.
 func (s *Store) serve(q *queue, writes bool) {
-	var group []*request
-	for {
-		group = q.take(group[:0], s.options.GroupWrites, s.options.GroupBytes)
-		if len(group) == 0 {
-			return
-		}
-		s.conduct(s.calls(group), writes)
-		clear(group)
-		// Those who were just answered go first: what they write next then shares the next round trip. This waits for
-		// nobody.
-		runtime.Gosched()
-	}
+	q.Serve(func(group []*asked) { s.conduct(s.calls(group), writes) })
 }
 
 // close finishes what the lanes have, and lets nothing further in.
@@ -74,8 +61,8 @@ func (l *lanes) close() {
 	l.mu.Lock()
 	l.closed = true
 	for _, lane := range l.all {
-		lane.writes.close()
-		lane.reads.close()
+		lane.writes.Close()
+		lane.reads.Close()
 	}
 	l.mu.Unlock()
 	l.work.Wait()
@@ -87,7 +74,7 @@ func (l *lanes) waiting() int {
 	defer l.mu.Unlock()
 	n := 0
 	for _, lane := range l.all {
-		n += lane.writes.length()
+		n += lane.writes.State().Waiting
 	}
 	return n
 }

@@ -1,10 +1,10 @@
 package redis
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"time"
+
+	"idem/ledgerd/store/option"
 )
 
 // Options are the settings of a Store that do not stand in its URL. A zero member means its default, which its comment
@@ -28,44 +28,26 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	def(&o.QueueWrites, 10_000)
-	def(&o.QueueBytes, 64<<20)
-	def(&o.GroupWrites, 512)
-	def(&o.GroupBytes, 4<<20)
-	def(&o.Writers, 2)
-	def(&o.Readers, 2)
-	def(&o.Timeout, 3*time.Second)
-	def(&o.ConfirmTimeout, 3*time.Second)
-	def(&o.CheckEvery, time.Second)
+	option.Default(&o.QueueWrites, 10_000)
+	option.Default(&o.QueueBytes, 64<<20)
+	option.Default(&o.GroupWrites, 512)
+	option.Default(&o.GroupBytes, 4<<20)
+	option.Default(&o.Writers, 2)
+	option.Default(&o.Readers, 2)
+	option.Default(&o.Timeout, 3*time.Second)
+	option.Default(&o.ConfirmTimeout, 3*time.Second)
+	option.Default(&o.CheckEvery, time.Second)
 	return o
-}
-
-func def[T int | int64 | time.Duration](v *T, value T) {
-	if *v == 0 {
-		*v = value
-	}
 }
 
 // validate reports every mistake at once.
 func (o Options) validate() error {
-	var errs []error
-	atLeast := func(name string, value, least int64) {
-		if value < least {
-			errs = append(errs, fmt.Errorf("store/redis: option %s is %d, want at least %d", name, value, least))
-		}
-	}
-	atLeast("QueueWrites", int64(o.QueueWrites), 1)
-	atLeast("QueueBytes", o.QueueBytes, 1)
-	atLeast("GroupWrites", int64(o.GroupWrites), 1)
-	atLeast("GroupBytes", o.GroupBytes, 1)
-	atLeast("Writers", int64(o.Writers), 1)
-	atLeast("Readers", int64(o.Readers), 1)
-	for name, d := range map[string]time.Duration{
-		"Timeout": o.Timeout, "ConfirmTimeout": o.ConfirmTimeout, "CheckEvery": o.CheckEvery,
-	} {
-		if d < time.Millisecond {
-			errs = append(errs, fmt.Errorf("store/redis: option %s is %v, want at least 1ms", name, d))
-		}
-	}
-	return errors.Join(errs...)
+	c := option.NewCheck("store/redis")
+	c.Queue(o.QueueWrites, o.QueueBytes, o.GroupWrites, o.GroupBytes)
+	c.Number("Writers", int64(o.Writers), 1)
+	c.Number("Readers", int64(o.Readers), 1)
+	c.Duration("Timeout", o.Timeout, time.Millisecond)
+	c.Duration("ConfirmTimeout", o.ConfirmTimeout, time.Millisecond)
+	c.Duration("CheckEvery", o.CheckEvery, time.Millisecond)
+	return c.Err()
 }

@@ -37,10 +37,7 @@ func (s *Store) waitFor(t *testing.T, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.writes.mu.Lock()
-		there := len(l.writes.list) == n && l.writes.groups > 0
-		l.writes.mu.Unlock()
-		if there {
+		if now := l.writes.State(); now.Waiting == n && now.Groups > 0 {
 			return
 		}
 		runtime.Gosched()

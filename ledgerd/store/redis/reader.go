@@ -50,7 +50,7 @@ func (s *Store) ask(ctx context.Context, doing string, from []int, cmds ...redis
 			r.answer(outcome{err: wrapped(doing, err)})
 		}}
 	}
-	_, err = l.reads.do(ctx, r)
+	_, err = do(ctx, l.reads, r)
 	return err
 }
 

@@ -99,7 +99,7 @@ func (s *Store) write(ctx context.Context, r *request) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	return l.writes.do(ctx, r)
+	return do(ctx, l.writes, r)
 }
 
 // swaps is a call of the script swap: writes to one shard.
@@ -112,11 +112,13 @@ type swaps struct {
 }
 
 // calls turns a group of requests into calls: one for each shard that is written to, and one for its removals.
-func (s *Store) calls(group []*request) []call {
+func (s *Store) calls(group []*asked) []call {
 	var list []call
 	var changes, removals [shards]*swaps
 	var confirms [shards][]*request
-	for _, r := range group {
+	for _, a := range group {
+		r := a.Ask
+		r.asked = a
 		switch r.kind {
 		case read:
 			list = append(list, r.reads...)

@@ -38,10 +38,7 @@ func blocked(t *testing.T, o Options) (s *Store, free func()) {
 func (s *Store) waitFor(t *testing.T, n int) {
 	t.Helper()
 	for {
-		s.queue.mu.Lock()
-		there := len(s.queue.list) == n && s.queue.groups > 0
-		s.queue.mu.Unlock()
-		if there {
+		if now := s.queue.State(); now.Waiting == n && now.Groups > 0 {
 			return
 		}
 		runtime.Gosched()

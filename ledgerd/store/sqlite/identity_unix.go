@@ -17,6 +17,6 @@ func identify(path string) (identity, error) {
 		if err == syscall.EINTR {
 			continue
 		}
-		return identity{uint64(st.Dev), uint64(st.Ino)}, err
+		return identity{uint64(st.Dev), uint64(st.Ino)}, err //nolint:unconvert // they have other types on other systems
 	}
 }

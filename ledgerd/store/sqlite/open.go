@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"idem/ledgerd/store"
+	"idem/ledgerd/store/group"
 )
 
 // The files in the data directory. SQLite adds ledger.db-wal and ledger.db-shm beside the database.
@@ -29,7 +30,7 @@ type Store struct {
 	clock    *store.Clock
 	watchers store.Watchers
 	recent   *recent
-	queue    *queue
+	queue    *group.Queue[request, outcome]
 	writer   *writer
 	readers  chan *reader
 	wrote    chan struct{} // closed when the writer has ended
@@ -54,7 +55,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		options: o, path: filepath.Join(dir, databaseFile),
-		recent: newRecent(o.RecentBytes), queue: newQueue(o.QueueWrites, o.QueueBytes),
+		recent: newRecent(o.RecentBytes), queue: newQueue(o),
 		readers: make(chan *reader, o.Readers), wrote: make(chan struct{}), closing: make(chan struct{}),
 	}
 	if s.lock, err = lockExclusively(filepath.Join(dir, lockFile)); err != nil {
@@ -161,7 +162,7 @@ func (s *Store) Check(ctx context.Context) error {
 // Close implements store.Store.
 func (s *Store) Close() error {
 	s.close.Do(func() {
-		s.queue.close()
+		s.queue.Close()
 		<-s.wrote
 		close(s.closing)
 		for range s.options.Readers { // each is back once whoever reads has finished

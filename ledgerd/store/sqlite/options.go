@@ -1,9 +1,9 @@
 package sqlite
 
 import (
-	"errors"
-	"fmt"
 	"time"
+
+	"idem/ledgerd/store/option"
 )
 
 // Options are the settings of a Store. A zero member means its default, which its comment names.
@@ -26,38 +26,24 @@ type Options struct {
 const maxWrite = 256 << 20
 
 func (o Options) withDefaults() Options {
-	def(&o.QueueWrites, 10_000)
-	def(&o.QueueBytes, 64<<20)
-	def(&o.GroupWrites, 1024)
-	def(&o.GroupBytes, 8<<20)
-	def(&o.Readers, 4)
-	def(&o.RecentBytes, 32<<20)
-	def(&o.PageBytes, 64<<20)
-	def(&o.CheckBytes, 256<<20)
-	def(&o.LogPages, 8000)
+	option.Default(&o.QueueWrites, 10_000)
+	option.Default(&o.QueueBytes, 64<<20)
+	option.Default(&o.GroupWrites, 1024)
+	option.Default(&o.GroupBytes, 8<<20)
+	option.Default(&o.Readers, 4)
+	option.Default(&o.RecentBytes, 32<<20)
+	option.Default(&o.PageBytes, 64<<20)
+	option.Default(&o.CheckBytes, 256<<20)
+	option.Default(&o.LogPages, 8000)
 	return o
-}
-
-func def[T int | int64](v *T, value T) {
-	if *v == 0 {
-		*v = value
-	}
 }
 
 // validate reports every mistake at once.
 func (o Options) validate() error {
-	var errs []error
-	atLeast := func(name string, value, least int64) {
-		if value < least {
-			errs = append(errs, fmt.Errorf("store/sqlite: option %s is %d, want at least %d", name, value, least))
-		}
-	}
-	atLeast("QueueWrites", int64(o.QueueWrites), 1)
-	atLeast("QueueBytes", o.QueueBytes, 1)
-	atLeast("GroupWrites", int64(o.GroupWrites), 1)
-	atLeast("GroupBytes", o.GroupBytes, 1)
-	atLeast("Readers", int64(o.Readers), 1)
-	atLeast("PageBytes", o.PageBytes, 1<<20)
-	atLeast("LogPages", int64(o.LogPages), 100)
-	return errors.Join(errs...)
+	c := option.NewCheck("store/sqlite")
+	c.Queue(o.QueueWrites, o.QueueBytes, o.GroupWrites, o.GroupBytes)
+	c.Number("Readers", int64(o.Readers), 1)
+	c.Number("PageBytes", o.PageBytes, 1<<20)
+	c.Number("LogPages", int64(o.LogPages), 100)
+	return c.Err()
 }

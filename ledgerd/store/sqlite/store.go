@@ -19,20 +19,18 @@ func (s *Store) Swap(ctx context.Context, w store.Write) (uint64, error) {
 	if size > maxWrite {
 		return 0, fmt.Errorf("%w: the record of %s and its results are %d bytes, want at most %d", store.ErrInvalid, w.Key, size, maxWrite)
 	}
-	return s.do(ctx, func(r *request) { r.swap, r.size = w, size })
+	return s.do(ctx, request{swap: w}, size)
 }
 
 // SetSetting implements store.Store.
 func (s *Store) SetSetting(ctx context.Context, name, value string) error {
-	_, err := s.do(ctx, func(r *request) {
-		r.kind, r.setting, r.size = setSetting, [2]string{name, value}, int64(len(name)+len(value))
-	})
+	_, err := s.do(ctx, request{kind: setSetting, setting: [2]string{name, value}}, int64(len(name)+len(value)))
 	return err
 }
 
 // Reset implements store.Store.
 func (s *Store) Reset(ctx context.Context) error {
-	_, err := s.do(ctx, func(r *request) { r.kind = reset })
+	_, err := s.do(ctx, request{kind: reset}, 0)
 	return err
 }
 
@@ -59,6 +57,6 @@ func (s *Store) Stats() Stats {
 	w := s.writer
 	return Stats{
 		Commits: w.commits.Load(), Writes: w.writes.Load(), Conflicts: w.conflicts.Load(), Failures: w.failures.Load(),
-		Waiting: s.queue.length(),
+		Waiting: s.queue.State().Waiting,
 	}
 }

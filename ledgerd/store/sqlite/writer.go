@@ -3,7 +3,6 @@ package sqlite
 import (
 	"crypto/rand"
 	"errors"
-	"runtime"
 	"sync/atomic"
 
 	"idem/ledgerd/store"
@@ -78,33 +77,23 @@ func (w *writer) prepare() error {
 	return nil
 }
 
-// run serves the queue until it is closed and empty.
+// run serves the queue until it is closed and empty: each group is one transaction, and is answered after the commit.
 func (w *writer) run() {
 	defer close(w.store.wrote)
-	o := w.store.options
-	var group []*request
-	for {
-		group = w.store.queue.take(group[:0], o.GroupWrites, o.GroupBytes)
-		if len(group) == 0 {
-			return
-		}
-		if err := w.write(group); err != nil {
-			for _, r := range group {
-				r.reply = outcome{err: err}
+	w.store.queue.Serve(func(group []*asked) {
+		err := w.write(group)
+		for _, r := range group {
+			if err != nil {
+				r.Answer = outcome{err: err}
 			}
+			r.Done()
 		}
-		for i, r := range group {
-			group[i] = nil // whoever gets the answer uses the request again
-			r.done <- r.reply
-		}
-		// Those who were just answered go first: what they write next then shares the next sync. This waits for nobody.
-		runtime.Gosched()
-	}
+	})
 }
 
 // write does a group in one transaction. An error is the whole group's: whether it happened is not known, except to
 // the next reader.
-func (w *writer) write(group []*request) (err error) {
+func (w *writer) write(group []*asked) (err error) {
 	if err := w.store.place.gone(); err != nil {
 		return err
 	}
@@ -122,7 +111,7 @@ func (w *writer) write(group []*request) (err error) {
 	}()
 
 	for _, r := range group {
-		if r.reply, err = w.apply(r); err != nil {
+		if r.Answer, err = w.apply(&r.Ask); err != nil {
 			return unavailable("writing", err)
 		}
 	}
@@ -159,8 +148,8 @@ func (w *writer) write(group []*request) (err error) {
 	w.store.clock.Raise(moment(latest))
 	w.store.recent.keep(w.staged)
 	for _, r := range group {
-		if r.kind == swap && r.reply.err == nil {
-			w.store.watchers.Tell(r.swap.Key)
+		if r.Ask.kind == swap && r.Answer.err == nil {
+			w.store.watchers.Tell(r.Ask.swap.Key)
 		}
 	}
 	return nil
