@@ -28,6 +28,9 @@ type Options struct {
 	Faults    bool          // the store fails
 	Patience  time.Duration // how long a ledger waits for its store; 0: 40 ms
 
+	// Processes are the ledgers, in place of those that would be made here; there is no store then and no clock.
+	Processes []Process
+
 	// Break makes every node's store break its contract: for showing that the checker notices.
 	Break func(s store.Store, random *rand.Rand) store.Store
 }
@@ -60,11 +63,13 @@ type Maker struct {
 	made   int
 }
 
-// NewMaker opens the store.
+// NewMaker opens the store. There is none of Processes: open is nil then.
 func NewMaker(t testing.TB, open Driver, o Options) *Maker {
 	t.Helper()
 	m := &Maker{t: t, o: o.withDefaults(), clock: NewClock()}
-	m.stores = open(t, m.clock, m.o.Nodes)
+	if open != nil {
+		m.stores = open(t, m.clock, m.o.Nodes)
+	}
 	return m
 }
 
@@ -164,7 +169,7 @@ var ErrUndecided = errors.New("linearizable: no order was found in time, and non
 func (h *History) Linearizable() error {
 	for _, key := range h.intents() {
 		ops, calls := h.events(key)
-		spec := newModel(h.clock, true).porcupine(calls)
+		spec := newModel(h.clock, len(h.o.Processes) == 0).porcupine(calls)
 		switch porcupine.CheckOperationsTimeout(spec, ops, searchTime) {
 		case porcupine.Ok:
 		case porcupine.Unknown:

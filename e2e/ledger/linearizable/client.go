@@ -51,6 +51,10 @@ func (c *client) ask(b *intentBoard, h *human) {
 func (c *client) disturb() {
 	at := c.random.IntN(len(c.w.nodes))
 	switch n := c.random.IntN(100); {
+	case len(c.w.o.Processes) > 0:
+		if n < 1 && c.w.wild() {
+			c.w.crash(c.w.nodes[at])
+		}
 	case n < 8 && c.w.wild():
 		l, _ := c.w.nodes[at].now()
 		l.become(one(c.random, calm, calm, calm, calm, flaky, flaky, storm, cut, slow, standing))
@@ -69,7 +73,7 @@ func (c *client) live(b *intentBoard) {
 		Kind: wire.OpReserve, Attempt: attempt, Fingerprint: one(c.random, b.fingerprints[0], b.fingerprints[0], b.fingerprints[1], b.fingerprints[2]),
 		Run: one(c.random, "", "r1", "r2", "r3", "r4"), Rule: c.w.rules.pick(c.random),
 	}
-	if c.random.IntN(6) == 0 {
+	if c.random.IntN(6) == 0 && !c.w.rules.endless {
 		reserve.NotAfter = c.w.clock.now() + int64(one(c.random, 0, 60, 500))
 	}
 	a := c.do(b, reserve)

@@ -33,8 +33,13 @@
 // One answer may be older than the rest by design: the replay of a committed row to a run that is among its runs comes
 // from a node's memory, although the record may have a newer row of the same fingerprint by now.
 //
+// # Processes
+//
+// The same histories are made of ledgerd processes over one server, asked over HTTP and killed meanwhile ([Process]), with
+// rules whose terms do not end.
+//
 // # What it leaves to others
 //
-// Moved fingerprints (`also`) concern several records at once; ledgerd/ledger tests them. Crashes of processes and
-// machines are the matter of e2e/ledger/crash.
+// Moved fingerprints (`also`) concern several records at once; ledgerd/ledger tests them. What a crash
+// leaves is the matter of e2e/ledger/ordeal.
 package linearizable

@@ -34,15 +34,18 @@ type world struct {
 	passed   time.Duration
 }
 
-// node is a ledger and its way to the store. Both are replaced when it is started anew.
+// node is a ledger and its way to the store. Both are replaced when it is started anew. Of a process elsewhere the way is
+// not known.
 type node struct {
 	inner store.Store
 	mu    sync.Mutex
 	link  *link
-	book  *ledger.Ledger
+	book  desk
+
+	crashing sync.Mutex
 }
 
-func (n *node) now() (*link, *ledger.Ledger) {
+func (n *node) now() (*link, desk) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.link, n.book
@@ -98,13 +101,16 @@ func digest(words ...any) string {
 
 // newWorld starts nodes over the views of a store.
 func newWorld(t testing.TB, o Options, stores []store.Store, clock *Clock, seed uint64, random *rand.Rand) *world {
-	w := &world{t: t, o: o, clock: clock, began: time.Now(), rules: newRules(random), underWay: map[int]int64{}, name: fmt.Sprintf("%x", seed&0xffffff)}
+	w := &world{t: t, o: o, clock: clock, began: time.Now(), rules: newRules(o, random), underWay: map[int]int64{}, name: fmt.Sprintf("%x", seed&0xffffff)}
 	for i, s := range stores {
 		n := &node{inner: s}
 		w.nodes = append(w.nodes, n)
 		if err := w.insist(n, seed+uint64(i)); err != nil {
 			t.Fatalf("a ledger does not start: %v", err)
 		}
+	}
+	for _, p := range o.Processes {
+		w.nodes = append(w.nodes, &node{book: p})
 	}
 	for i := range o.Intents {
 		b := &intentBoard{key: digest(seed, "intent", i)}
@@ -151,14 +157,26 @@ func (w *world) restart(n *node, seed uint64) {
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = old.Close(gone) // it says that operations are under way: so they are
+	_ = old.(*ledger.Ledger).Close(gone) // it says that operations are under way: so they are
+}
+
+// crash crashes a process elsewhere, and waits until it is there again.
+func (w *world) crash(n *node) {
+	if n.crashing.TryLock() {
+		defer n.crashing.Unlock()
+		n.book.(Process).Crash()
+	}
 }
 
 // stop ends every node. Whatever is still late is lost.
 func (w *world) stop() {
+	w.calm()
 	for _, n := range w.nodes {
-		l, book := n.now()
-		l.become(calm)
+		_, desk := n.now()
+		book, here := desk.(*ledger.Ledger)
+		if !here {
+			continue
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if err := book.Close(ctx); err != nil {
 			w.t.Errorf("a ledger does not end: %v", err)
@@ -182,8 +200,9 @@ func (w *world) wild() bool {
 
 func (w *world) calm() {
 	for _, n := range w.nodes {
-		l, _ := n.now()
-		l.become(calm)
+		if l, _ := n.now(); l != nil {
+			l.become(calm)
+		}
 	}
 }
 
@@ -225,8 +244,12 @@ func (w *world) call(client, at int, b *intentBoard, op wire.Op, h *human) *call
 	if c.answer.Hold != nil {
 		b.note("", c.answer.Hold)
 	}
-	if c.acts() && c.heard != refused {
+	switch {
+	case !c.acts() || c.heard == refused:
+	case l != nil:
 		c.mayHaveHappened(l.sent(b.key, c.began, c.ended))
+	case c.heard == unknown:
+		c.effects, c.moments = 1, []int64{0}
 	}
 	if c.heard == unknown && c.effects > 0 && b.unknown.Add(1) >= mostUnknown {
 		w.calm()
