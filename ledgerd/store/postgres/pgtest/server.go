@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"idem/ledgerd/store/storetest/server"
 )
 
 // How long the package waits for something that should be there at once, on a machine that is busy with other things.
@@ -85,7 +86,7 @@ func (s *Server) initialize(extra []string) error {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	var err error
-	if s.Port, err = freePort(); err != nil {
+	if s.Port, err = server.FreePort(); err != nil {
 		return err
 	}
 	conf, err := os.OpenFile(filepath.Join(s.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
@@ -190,18 +191,3 @@ func (s *Server) URL(schema string) string {
 
 // NewSchema gives a name that no schema has.
 func NewSchema() string { return "t_" + strings.ToLower(rand.Text()) }
-
-// freePort gives a port that nothing listens on. It is taken from below the range that the kernel gives to outgoing
-// connections, so that a server that is stopped and started again finds it free still.
-func freePort() (int, error) {
-	const low, high = 15000, 32000
-	for range 100 {
-		var b [2]byte
-		rand.Read(b[:]) // never fails
-		port := low + int(binary.BigEndian.Uint16(b[:]))%(high-low)
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
-			return port, l.Close()
-		}
-	}
-	return 0, fmt.Errorf("found no free port between %d and %d on 127.0.0.1", low, high)
-}

@@ -12,9 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"idem/ledgerd/store/storetest/server"
 )
 
 // patience bounds how long a server may take to start or to end. It ends a failing test; it never paces one.
@@ -186,32 +187,15 @@ func (s *Server) end() bool {
 // binary gives the path of the server that `make tools` installed.
 func binary(t testing.TB) string {
 	t.Helper()
-	path, err := find()
+	path, err := server.Pinned(".tools/bin/valkey-server")
 	if err != nil {
-		t.Fatalf("%s is missing: run `make tools` (%v)", serverFile, err)
+		t.Fatal(err)
 	}
 	return path
 }
 
-// serverFile is where it is, from the repository's root.
-const serverFile = ".tools/bin/valkey-server"
-
-var find = sync.OnceValues(func() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", errors.New("no go.mod in this folder or above it")
-		}
-		dir = up
-	}
-	path := filepath.Join(dir, serverFile)
-	_, err = os.Stat(path)
-	return path, err
-})
+// free gives an address that nothing listens on, and that a server finds free still when it is started again.
+func free() (string, error) {
+	port, err := server.FreePort()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), err
+}
