@@ -111,7 +111,9 @@
 // currency that it lists counts by its code, also where an amount that is not listed has taken it in; beside an amount
 // of it that is listed too, it says nothing more.
 //
-// Names that merely look alike count: id, order_id, reference, created_at, thread_id, session_id.
+// Names that merely look alike count: id, order_id, reference, created_at, thread_id, session_id. So do CloudEvents' id and
+// time, which say which event it is; AWS's ClientToken and a call_id, because a token may be a client's and a call one by
+// telephone; LangChain's config.run_id, because a config is the tool's own and may name the run to act on.
 //
 // # E-mail addresses
 //
@@ -134,7 +136,8 @@
 //     "$12" is not replacing "$12" by "$12.00", and so it is with old_email and new_email. Texts in money fields are
 //     amounts all the same, and the customer's address is the customer's. What does not count has no say in this. A
 //     currency beside them stays then, too.
-//   - In a field that no name calls money, without a currency beside it, all spellings of money but the plain ones.
+//   - In a field that no name calls money, without a currency beside it, all spellings of money but the plain ones. PHP
+//     8.1 and TOP 10 are not plain: their codes mean other things too.
 //
 // # Money
 //

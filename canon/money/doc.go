@@ -39,8 +39,9 @@
 //
 // A plain spelling is what people write in running text: no white space outside, no line ends, no runs of spaces, no
 // parentheses, no minus behind, none with a space behind it in front (an item of a list), no leading zeros (00.50), no
-// "$" that touches the number's end (a pattern's). In a field that no name calls money, with no currency beside it,
-// plain spellings alone are read.
+// "$" that touches the number's end (a pattern's), no code alone that is a word, a product or an abbreviation too (TOP 10,
+// PHP 8.1, SDG 17.1; the table is in word.go), unless a rule's symbols have it. In a field that no name calls money, with
+// no currency beside it, plain spellings alone are read.
 //
 // # What it means
 //

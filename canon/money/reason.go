@@ -12,7 +12,7 @@ const (
 	NoCurrency                // 12 kr: a unit of several currencies, and nothing names one of them
 	Contradicts               // €12 USD, or $12 beside EUR: two currencies for one amount
 	LeftRaw                   // a rule says that this unit is not read
-	NotPlain                  // ($1), "$1 ", $01: read in a money field or beside a currency, and this is neither
+	NotPlain                  // ($1), "$1 ", $01, PHP 8.1: read in a money field or beside a currency, and this is neither
 	MixedUnits                // 1200 USD in a field that counts cents
 	OutOfScale                // 1e400: too far from the decimal point to be a sum of money
 
@@ -75,8 +75,8 @@ func (r Reason) Why() string {
 	case LeftRaw:
 		return "symbols in the rule says that this unit stays as written"
 	case NotPlain:
-		return "parentheses, a minus behind, surplus white space or leading zeros make it money in a money field or beside a " +
-			"currency only: elsewhere it may be any text"
+		return "parentheses, a minus behind, surplus white space, leading zeros or a code that is a word too (TOP 10, PHP 8.1) " +
+			"make it money in a money field or beside a currency only: elsewhere it may be any text"
 	case MixedUnits:
 		return "its field counts minor units (cents) and its text names the major one, so it may be meant either way: digits " +
 			"alone, or a minor unit in the text, would say"

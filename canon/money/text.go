@@ -57,7 +57,7 @@ func ParseText(text string, field Field, symbols Symbols) (Amount, Reason) {
 	if reason != Read {
 		return Amount{}, reason
 	}
-	if !field.Money && beside == "" && (f.loose || parts.loose) {
+	if !field.Money && beside == "" && (f.loose || parts.loose || !named.hasUnit && isWordToo(named.code)) {
 		return Amount{}, NotPlain
 	}
 	number := Decimal{negative: parts.minus, shift: decimals}
