@@ -200,7 +200,7 @@ func TestCommitThatReachedNoStandbyIsUnknown(t *testing.T) {
 	if text := s.Promise().String(); !strings.Contains(text, "synchronous standbys' (nobody)") {
 		t.Errorf("the promise is %q", text)
 	}
-	done := swapAsync(s, "a", 0, nil)
+	done := swapAsync(s, "a", 0)
 	admin := server.Connect(t)
 	for cancelled := false; !cancelled; {
 		err := admin.QueryRow(t.Context(), "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&cancelled)

@@ -10,6 +10,7 @@ import (
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/postgres/pgtest"
+	"idem/ledgerd/store/storetest"
 )
 
 // patience bounds how long a test waits for what must come soon. It ends a failing test; it never paces one.
@@ -57,10 +58,10 @@ func TestEveryKeyOfABurstIsTold(t *testing.T) {
 	var all []<-chan error
 	want := map[string]bool{}
 	for i := range n {
-		all = append(all, swapAsync(one, fmt.Sprint(i), 0, nil))
+		all = append(all, swapAsync(one, fmt.Sprint(i), 0))
 		want[hexKey(fmt.Sprint(i))] = true
 	}
-	wantNoErrors(t, all)
+	storetest.WantNoErrors(t, all...)
 	for late := time.After(patience); len(want) > 0; {
 		select {
 		case key := <-there:

@@ -2,11 +2,11 @@ package redis
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"log/slog"
 	"testing"
 	"time"
+
+	"idem/ledgerd/store/storetest"
 )
 
 // What the tests of this package share.
@@ -16,10 +16,7 @@ const rights = "~idem:* &idem:* +@connection +evalsha +script|load +hget +hmget 
 	"+zrangebylex +unlink +publish +subscribe +info +time +wait +waitaof +config|get +cluster|slots"
 
 // hexKey is the intent called name.
-func hexKey(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(sum[:])
-}
+func hexKey(name string) string { return storetest.Key(name) }
 
 // silent is a log that nobody reads.
 var silent = slog.New(slog.DiscardHandler)

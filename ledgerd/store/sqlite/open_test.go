@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -13,12 +11,10 @@ import (
 	"testing"
 
 	"idem/ledgerd/store"
+	"idem/ledgerd/store/storetest"
 )
 
-func hexKey(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(sum[:])
-}
+func hexKey(name string) string { return storetest.Key(name) }
 
 func mustOpen(t *testing.T, dir string, o Options) *Store {
 	t.Helper()

@@ -39,18 +39,18 @@ var clocks = map[string]func(*testing.T, *place){
 	},
 	"NowIsNeverBeforeAMomentThatWasDecidedBy": func(t *testing.T, p *place) {
 		decided := at(500).Add(time.Nanosecond) // finer than the store's grain: it must not come back as something earlier
-		p.swap(store.Write{Key: key("a"), Data: []byte("x"), Now: decided})
+		p.swap(store.Write{Key: Key("a"), Data: []byte("x"), Now: decided})
 		if now := p.now(); now.Before(decided) {
 			t.Errorf("got %v, which is before %v", now, decided)
 		}
-		p.swap(store.Write{Key: key("b"), Data: []byte("x"), Now: at(3)})
+		p.swap(store.Write{Key: Key("b"), Data: []byte("x"), Now: at(3)})
 		if now := p.now(); now.Before(decided) {
 			t.Errorf("after an earlier write: got %v, which is before %v", now, decided)
 		}
 	},
 	"AConflictMovesNoTime": func(t *testing.T, p *place) {
 		p.create("a", "x")
-		if _, err := p.Swap(context.Background(), store.Write{Key: key("a"), Data: []byte("x"), Now: at(500)}); !errors.Is(err, store.ErrConflict) {
+		if _, err := p.Swap(context.Background(), store.Write{Key: Key("a"), Data: []byte("x"), Now: at(500)}); !errors.Is(err, store.ErrConflict) {
 			t.Fatalf("got %v, want ErrConflict", err)
 		}
 		if now := p.now(); !now.Equal(at(0)) {

@@ -18,7 +18,7 @@ var conflicts = map[string]func(*testing.T, *place){
 			name := fmt.Sprint("r", round)
 			var wins sync.Map
 			together(creators, func(i int) {
-				v, err := p.Swap(context.Background(), store.Write{Key: key(name), Data: fmt.Appendf(nil, "by %d", i)})
+				v, err := p.Swap(context.Background(), store.Write{Key: Key(name), Data: fmt.Appendf(nil, "by %d", i)})
 				switch {
 				case err == nil:
 					wins.Store(i, v)
@@ -47,7 +47,7 @@ var conflicts = map[string]func(*testing.T, *place){
 		var versions sync.Map
 		together(writers, func(i int) {
 			for n := range additions {
-				k := key(fmt.Sprint("counter", (i+n)%counters))
+				k := Key(fmt.Sprint("counter", (i+n)%counters))
 				for {
 					r, err := p.Load(context.Background(), k)
 					if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -92,7 +92,7 @@ var conflicts = map[string]func(*testing.T, *place){
 			if i%2 == 1 {
 				name, want = fmt.Sprint("fresh", i/2), nil
 			}
-			_, err := p.Swap(context.Background(), store.Write{Key: key(name), Data: []byte("new")})
+			_, err := p.Swap(context.Background(), store.Write{Key: Key(name), Data: []byte("new")})
 			if !errors.Is(err, want) {
 				t.Errorf("%s: got %v, want %v", name, err, want)
 			}
@@ -110,7 +110,7 @@ var conflicts = map[string]func(*testing.T, *place){
 			readers.Go(func() {
 				last := uint64(0)
 				for {
-					r, err := p.Load(context.Background(), key("a"))
+					r, err := p.Load(context.Background(), Key("a"))
 					if err != nil || r.Version < last {
 						t.Errorf("got version %d, %v, after version %d", r.Version, err, last)
 						return
@@ -126,7 +126,7 @@ var conflicts = map[string]func(*testing.T, *place){
 		}
 		version := p.load("a").Version
 		for i := range 200 {
-			version = p.swap(store.Write{Key: key("a"), Expect: version, Data: fmt.Append(nil, i)})
+			version = p.swap(store.Write{Key: Key("a"), Expect: version, Data: fmt.Append(nil, i)})
 			if r := p.load("a"); r.Version != version {
 				t.Fatalf("the writer itself reads version %d, want %d", r.Version, version)
 			}

@@ -29,7 +29,7 @@ var due = map[string]func(*testing.T, *place){
 			p.create(fmt.Sprint("r", i), "x", store.Entry{Index: store.Due, At: at(i)})
 		}
 		for i, e := range p.scan(store.Due, at(100), nil, 100) {
-			if want := (store.Entry{Index: store.Due, Key: key(fmt.Sprint("r", i)), At: at(i)}); !same(e, want) {
+			if want := (store.Entry{Index: store.Due, Key: Key(fmt.Sprint("r", i)), At: at(i)}); !same(e, want) {
 				t.Errorf("entry %d: got %v, want %v", i, e, want)
 			}
 		}
@@ -66,35 +66,35 @@ var due = map[string]func(*testing.T, *place){
 	"ACursorStaysGoodWhenItsEntryIsGone": func(t *testing.T, p *place) {
 		versions := map[string]uint64{}
 		for i := range 4 {
-			versions[key(fmt.Sprint("r", i))] = p.create(fmt.Sprint("r", i), "x", store.Entry{Index: store.Due, At: at(i)})
+			versions[Key(fmt.Sprint("r", i))] = p.create(fmt.Sprint("r", i), "x", store.Entry{Index: store.Due, At: at(i)})
 		}
 		page := p.scan(store.Due, at(100), nil, 2)
 		for _, e := range page { // a sweeper acts on what it found before it asks for more
 			p.swap(store.Write{Key: e.Key, Expect: versions[e.Key]})
 		}
 		rest := p.scan(store.Due, at(100), &page[1], 2)
-		want := []store.Entry{{Index: store.Due, Key: key("r2"), At: at(2)}, {Index: store.Due, Key: key("r3"), At: at(3)}}
+		want := []store.Entry{{Index: store.Due, Key: Key("r2"), At: at(2)}, {Index: store.Due, Key: Key("r3"), At: at(3)}}
 		if !slices.EqualFunc(rest, want, same) {
 			t.Errorf("got %v, want %v", rest, want)
 		}
 	},
 	"ARecordIsDueOnceAtItsNewestMoment": func(t *testing.T, p *place) {
 		v := p.create("a", "x", store.Entry{Index: store.Due, At: at(5)})
-		v = p.swap(store.Write{Key: key("a"), Expect: v, Data: []byte("y"), Entries: []store.Entry{{Index: store.Due, At: at(3)}}})
-		p.wantEntries(store.Due, store.Entry{Key: key("a"), At: at(3)})
-		v = p.swap(store.Write{Key: key("a"), Expect: v, Data: []byte("z"), Entries: []store.Entry{{Index: store.Due, At: at(3)}}})
-		p.wantEntries(store.Due, store.Entry{Key: key("a"), At: at(3)})
-		v = p.swap(store.Write{Key: key("a"), Expect: v, Data: []byte("z")})
+		v = p.swap(store.Write{Key: Key("a"), Expect: v, Data: []byte("y"), Entries: []store.Entry{{Index: store.Due, At: at(3)}}})
+		p.wantEntries(store.Due, store.Entry{Key: Key("a"), At: at(3)})
+		v = p.swap(store.Write{Key: Key("a"), Expect: v, Data: []byte("z"), Entries: []store.Entry{{Index: store.Due, At: at(3)}}})
+		p.wantEntries(store.Due, store.Entry{Key: Key("a"), At: at(3)})
+		v = p.swap(store.Write{Key: Key("a"), Expect: v, Data: []byte("z")})
 		p.wantEntries(store.Due)
-		p.swap(store.Write{Key: key("a"), Expect: v, Data: []byte("z"), Entries: []store.Entry{{Index: store.Due, At: at(9)}}})
-		p.wantEntries(store.Due, store.Entry{Key: key("a"), At: at(9)})
+		p.swap(store.Write{Key: Key("a"), Expect: v, Data: []byte("z"), Entries: []store.Entry{{Index: store.Due, At: at(9)}}})
+		p.wantEntries(store.Due, store.Entry{Key: Key("a"), At: at(9)})
 	},
 	"MomentsAreKeptToTheMicrosecond": func(t *testing.T, p *place) {
 		fine := at(1).Add(123456*time.Microsecond + 789*time.Nanosecond)
 		p.create("a", "x", store.Entry{Index: store.Due, At: fine}, store.Entry{Index: store.Holds, ID: "h", At: fine.In(time.FixedZone("", 3600))})
 		kept := at(1).Add(123456 * time.Microsecond)
-		p.wantEntries(store.Due, store.Entry{Key: key("a"), At: kept})
-		p.wantEntries(store.Holds, store.Entry{ID: "h", Key: key("a"), At: kept})
+		p.wantEntries(store.Due, store.Entry{Key: Key("a"), At: kept})
+		p.wantEntries(store.Holds, store.Entry{ID: "h", Key: Key("a"), At: kept})
 		if got := p.scan(store.Due, fine, nil, 1); len(got) != 1 {
 			t.Errorf("until the very moment that was given: got %d entries, want 1", len(got))
 		}

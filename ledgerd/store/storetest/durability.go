@@ -13,9 +13,9 @@ import (
 var durability = map[string]func(*testing.T, *place){
 	"EverythingIsThereAfterReopening": func(t *testing.T, p *place) {
 		va := p.create("a", "a1", store.Entry{Index: store.Holds, ID: "h", At: at(1)}, store.Entry{Index: store.Due, At: at(2)})
-		vb := p.swap(store.Write{Key: key("b"), Data: []byte("b1"), Put: []store.Result{{Attempt: "att", Data: []byte("result")}}})
+		vb := p.swap(store.Write{Key: Key("b"), Data: []byte("b1"), Put: []store.Result{{Attempt: "att", Data: []byte("result")}}})
 		vc := p.create("c", "c1")
-		p.swap(store.Write{Key: key("c"), Expect: vc})
+		p.swap(store.Write{Key: Key("c"), Expect: vc})
 		p.set("grace", "x")
 		p.reopen()
 		if a, b := p.load("a"), p.load("b"); a.Version != va || b.Version != vb {
@@ -25,10 +25,10 @@ var durability = map[string]func(*testing.T, *place){
 		p.wantContent("b", "b1")
 		p.wantResult("att", "result")
 		p.wantSetting("grace", "x")
-		p.wantEntries(store.Holds, store.Entry{ID: "h", Key: key("a"), At: at(1)})
-		p.wantEntries(store.Due, store.Entry{Key: key("a"), At: at(2)})
+		p.wantEntries(store.Holds, store.Entry{ID: "h", Key: Key("a"), At: at(1)})
+		p.wantEntries(store.Due, store.Entry{Key: Key("a"), At: at(2)})
 		p.wantNewest(10, "b", "a")
-		p.swap(store.Write{Key: key("a"), Expect: va, Data: []byte("a2")})
+		p.swap(store.Write{Key: Key("a"), Expect: va, Data: []byte("a2")})
 		p.wantEntries(store.Holds)
 		p.wantEntries(store.Due)
 	},
@@ -40,17 +40,17 @@ var durability = map[string]func(*testing.T, *place){
 				t.Fatalf("version %d was given before", v)
 			}
 			given[v] = true
-			p.swap(store.Write{Key: key("a"), Expect: v})
+			p.swap(store.Write{Key: Key("a"), Expect: v})
 			p.reopen()
-			if _, err := p.Swap(context.Background(), store.Write{Key: key("a"), Expect: v, Data: []byte("late")}); !errors.Is(err, store.ErrConflict) {
+			if _, err := p.Swap(context.Background(), store.Write{Key: Key("a"), Expect: v, Data: []byte("late")}); !errors.Is(err, store.ErrConflict) {
 				t.Fatalf("a write at a removed version: got %v, want ErrConflict", err)
 			}
 		}
 	},
 	"NowDoesNotStepBackOverARestart": func(t *testing.T, p *place) {
 		decided := at(500).Add(time.Nanosecond)
-		p.swap(store.Write{Key: key("a"), Data: []byte("x"), Now: decided})
-		p.swap(store.Write{Key: key("b"), Data: []byte("x"), Now: at(3)})
+		p.swap(store.Write{Key: Key("a"), Data: []byte("x"), Now: decided})
+		p.swap(store.Write{Key: Key("b"), Data: []byte("x"), Now: at(3)})
 		p.clock.Set(at(10)) // the machine's clock was put back while ledgerd was down
 		p.reopen()
 		if now := p.now(); now.Before(decided) {
@@ -77,7 +77,7 @@ var durability = map[string]func(*testing.T, *place){
 		const writers, each = 16, 25
 		together(writers, func(i int) {
 			for n := range each {
-				if _, err := p.Swap(context.Background(), store.Write{Key: key(fmt.Sprint(i, "-", n)), Data: fmt.Append(nil, i, n)}); err != nil {
+				if _, err := p.Swap(context.Background(), store.Write{Key: Key(fmt.Sprint(i, "-", n)), Data: fmt.Append(nil, i, n)}); err != nil {
 					t.Errorf("Swap: %v", err)
 				}
 			}

@@ -13,8 +13,8 @@ import (
 // everything is one call of each method that can fail.
 func everything(ctx context.Context, s store.Store) map[string]error {
 	errs := map[string]error{}
-	_, errs["Load"] = s.Load(ctx, key("a"))
-	_, errs["Swap"] = s.Swap(ctx, store.Write{Key: key("new"), Data: []byte("x")})
+	_, errs["Load"] = s.Load(ctx, Key("a"))
+	_, errs["Swap"] = s.Swap(ctx, store.Write{Key: Key("new"), Data: []byte("x")})
 	_, errs["Result"] = s.Result(ctx, "att")
 	_, errs["Lookup"] = s.Lookup(ctx, store.Holds, "h")
 	_, errs["Scan"] = s.Scan(ctx, store.Due, at(1), nil, 1)
@@ -72,7 +72,7 @@ func (p *place) closeUnderLoad() (acknowledged []string) {
 		all.Go(func() {
 			for n := 0; ; n++ {
 				name := fmt.Sprint(i, "-", n)
-				_, err := s.Swap(context.Background(), store.Write{Key: key(name), Data: []byte(name)})
+				_, err := s.Swap(context.Background(), store.Write{Key: Key(name), Data: []byte(name)})
 				if n == 0 {
 					started.Done()
 				}

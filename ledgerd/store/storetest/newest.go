@@ -15,8 +15,8 @@ var newest = map[string]func(*testing.T, *place){
 			versions[i] = p.create(fmt.Sprint("r", i), fmt.Sprint("content ", i))
 		}
 		// Neither a change nor the removal of others moves a record.
-		versions[1] = p.swap(store.Write{Key: key("r1"), Expect: versions[1], Data: []byte("changed")})
-		p.swap(store.Write{Key: key("r4"), Expect: versions[4]})
+		versions[1] = p.swap(store.Write{Key: Key("r1"), Expect: versions[1], Data: []byte("changed")})
+		p.swap(store.Write{Key: Key("r4"), Expect: versions[4]})
 		p.wantNewest(10, "r5", "r3", "r2", "r1", "r0")
 		p.wantNewest(2, "r5", "r3")
 		p.wantNewest(0)
@@ -37,7 +37,7 @@ func (p *place) wantNewest(limit int, names ...string) {
 		return
 	}
 	for i, name := range names {
-		if list[i].Key != key(name) {
+		if list[i].Key != Key(name) {
 			p.t.Errorf("Newest(%d): record %d has key %.8s, want that of %s", limit, i, list[i].Key, name)
 		}
 	}

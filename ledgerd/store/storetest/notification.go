@@ -17,17 +17,17 @@ var notification = map[string]func(*testing.T, *place){
 	"EveryKindOfChangeIsTold": func(t *testing.T, p *place) {
 		told := p.watch(t.Context())
 		v := p.create("a", "one")
-		told.want(t, key("a"))
-		v = p.swap(store.Write{Key: key("a"), Expect: v, Data: []byte("two")})
-		told.want(t, key("a"))
-		p.swap(store.Write{Key: key("a"), Expect: v})
-		told.want(t, key("a"))
+		told.want(t, Key("a"))
+		v = p.swap(store.Write{Key: Key("a"), Expect: v, Data: []byte("two")})
+		told.want(t, Key("a"))
+		p.swap(store.Write{Key: Key("a"), Expect: v})
+		told.want(t, Key("a"))
 	},
 	"EverybodyIsTold": func(t *testing.T, p *place) {
 		one, two := p.watch(t.Context()), p.watch(t.Context())
 		p.create("a", "x")
-		one.want(t, key("a"))
-		two.want(t, key("a"))
+		one.want(t, Key("a"))
+		two.want(t, Key("a"))
 	},
 	"WhoIsToldFindsTheChange": func(t *testing.T, p *place) {
 		found := make(chan error, 100)
@@ -57,24 +57,24 @@ var notification = map[string]func(*testing.T, *place){
 	"AConflictIsNoChange": func(t *testing.T, p *place) {
 		p.create("a", "x")
 		told := p.watch(t.Context())
-		if _, err := p.Swap(context.Background(), store.Write{Key: key("a"), Data: []byte("y")}); !errors.Is(err, store.ErrConflict) {
+		if _, err := p.Swap(context.Background(), store.Write{Key: Key("a"), Data: []byte("y")}); !errors.Is(err, store.ErrConflict) {
 			t.Fatalf("got %v, want ErrConflict", err)
 		}
 		p.create("b", "x")
-		told.want(t, key("b")) // the first that is told
+		told.want(t, Key("b")) // the first that is told
 	},
 	"NobodyIsToldAfterTheEnd": func(t *testing.T, p *place) {
 		ctx, cancel := context.WithCancel(t.Context())
 		told := p.watch(ctx)
 		p.create("a", "x")
-		told.want(t, key("a"))
+		told.want(t, Key("a"))
 		cancel()
 		// The end takes a moment to arrive. From some write on, only the other watcher is told.
 		other := p.watch(t.Context())
 		for i := range 10_000 {
 			name := fmt.Sprint("r", i)
 			p.create(name, "x")
-			other.want(t, key(name))
+			other.want(t, Key(name))
 			if len(told) == 0 {
 				return
 			}

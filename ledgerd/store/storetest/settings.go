@@ -24,13 +24,13 @@ var settings = map[string]func(*testing.T, *place){
 
 var resets = map[string]func(*testing.T, *place){
 	"NothingIsLeftButSettingsAndTheClock": func(t *testing.T, p *place) {
-		v := p.swap(store.Write{Key: key("a"), Data: []byte("x"), Now: at(900), Put: []store.Result{{Attempt: "att", Data: []byte("r")}},
+		v := p.swap(store.Write{Key: Key("a"), Data: []byte("x"), Now: at(900), Put: []store.Result{{Attempt: "att", Data: []byte("r")}},
 			Entries: []store.Entry{{Index: store.Holds, ID: "h", At: at(1)}, {Index: store.Doubts, ID: "d", At: at(1)}, {Index: store.Due, At: at(1)}}})
 		p.set("grace", "x")
 		if err := p.Reset(context.Background()); err != nil {
 			t.Fatalf("Reset: %v", err)
 		}
-		if _, err := p.Load(context.Background(), key("a")); !errors.Is(err, store.ErrNotFound) {
+		if _, err := p.Load(context.Background(), Key("a")); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Load: got %v, want ErrNotFound", err)
 		}
 		if _, err := p.Result(context.Background(), "att"); !errors.Is(err, store.ErrNotFound) {
@@ -47,7 +47,7 @@ var resets = map[string]func(*testing.T, *place){
 		if now := p.now(); now.Before(at(900)) {
 			t.Errorf("the clock went back to %v", now)
 		}
-		if _, err := p.Swap(context.Background(), store.Write{Key: key("a"), Expect: v, Data: []byte("late")}); !errors.Is(err, store.ErrConflict) {
+		if _, err := p.Swap(context.Background(), store.Write{Key: Key("a"), Expect: v, Data: []byte("late")}); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("a write at a version from before: got %v, want ErrConflict", err)
 		}
 		if again := p.create("a", "new"); again == v {

@@ -111,8 +111,8 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // at is a moment of the suite's stories.
 func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
-// key is the intent called name: 64 hex digits.
-func key(name string) string {
+// Key is the intent called name: 64 hex digits.
+func Key(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:])
 }
@@ -131,12 +131,12 @@ func (p *place) swap(w store.Write) uint64 {
 // create makes a record with content and entries.
 func (p *place) create(name, content string, entries ...store.Entry) uint64 {
 	p.t.Helper()
-	return p.swap(store.Write{Key: key(name), Data: []byte(content), Entries: entries, Now: start})
+	return p.swap(store.Write{Key: Key(name), Data: []byte(content), Entries: entries, Now: start})
 }
 
 func (p *place) load(name string) store.Record {
 	p.t.Helper()
-	r, err := p.Load(context.Background(), key(name))
+	r, err := p.Load(context.Background(), Key(name))
 	if err != nil {
 		p.t.Fatalf("Load of %s: %v", name, err)
 	}
@@ -145,8 +145,8 @@ func (p *place) load(name string) store.Record {
 
 func (p *place) wantContent(name, content string) {
 	p.t.Helper()
-	if r := p.load(name); string(r.Data) != content || r.Key != key(name) {
-		p.t.Errorf("record %s: got %q under key %.8s, want %q under key %.8s", name, r.Data, r.Key, content, key(name))
+	if r := p.load(name); string(r.Data) != content || r.Key != Key(name) {
+		p.t.Errorf("record %s: got %q under key %.8s, want %q under key %.8s", name, r.Data, r.Key, content, Key(name))
 	}
 }
 
