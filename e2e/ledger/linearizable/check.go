@@ -24,7 +24,6 @@ type Options struct {
 	Calls     int           // of each client; 0: 30
 	Intents   int           // 0: 2
 	SoleOwner bool          // one ledger, which knows that it is the only one
-	QueuedOps int           // see ledger.Options
 	Faults    bool          // the store fails
 	Patience  time.Duration // how long a ledger waits for its store; 0: 40 ms
 

@@ -25,6 +25,7 @@ type world struct {
 	nodes   []*node
 	intents []*intentBoard
 	rules   rules
+	queued  int // operations that a ledger may have under way; 0: its default
 	ids     atomic.Int64
 	name    string // makes ids differ from those of other histories
 
@@ -102,6 +103,7 @@ func digest(words ...any) string {
 // newWorld starts nodes over the views of a store.
 func newWorld(t testing.TB, o Options, stores []store.Store, clock *Clock, seed uint64, random *rand.Rand) *world {
 	w := &world{t: t, o: o, clock: clock, began: time.Now(), rules: newRules(o, random), underWay: map[int]int64{}, name: fmt.Sprintf("%x", seed&0xffffff)}
+	w.queued = one(random, 0, 0, 0, 3)
 	for i, s := range stores {
 		n := &node{inner: s}
 		w.nodes = append(w.nodes, n)
@@ -137,7 +139,7 @@ func (w *world) insist(n *node, seed uint64) error {
 func (w *world) start(n *node, seed uint64) error {
 	l := newLink(n.inner, seed, w.since)
 	book, err := ledger.New(ledger.Options{
-		Store: l, SoleOwner: w.o.SoleOwner, QueuedOps: w.o.QueuedOps,
+		Store: l, SoleOwner: w.o.SoleOwner, QueuedOps: w.queued,
 		StoreTimeout: w.o.Patience, SweepEvery: 10 * time.Millisecond, PollEvery: 20 * time.Millisecond,
 	})
 	if err != nil {
