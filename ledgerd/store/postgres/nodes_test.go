@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -48,47 +47,9 @@ func TestNodesThatStartAtOnceMakeOneSchema(t *testing.T) {
 	all.Wait()
 }
 
-// Writers of two nodes add one to one counter, each by load and swap. Every acknowledged addition must be in the sum,
-// and every version must be new and greater than the one before it.
 func TestTwoNodesLoseNoIncrementOfOneRecord(t *testing.T) {
 	one, two := twoNodes(t, Options{})
-	const writers, additions = 8, 25
-	var versions sync.Map
-	var all sync.WaitGroup
-	key := hexKey("counter")
-	for i := range writers {
-		all.Go(func() {
-			s := []*Store{one, two}[i%2]
-			for n := 0; n < additions; {
-				r, err := s.Load(context.Background(), key)
-				if err != nil && !errors.Is(err, store.ErrNotFound) {
-					t.Errorf("Load: %v", err)
-					return
-				}
-				sum := uint64(0)
-				if len(r.Data) > 0 {
-					sum = binary.BigEndian.Uint64(r.Data)
-				}
-				v, err := s.Swap(context.Background(), store.Write{Key: key, Expect: r.Version, Data: binary.BigEndian.AppendUint64(nil, sum+1)})
-				if errors.Is(err, store.ErrConflict) {
-					continue
-				}
-				if err != nil {
-					t.Errorf("Swap: %v", err)
-					return
-				}
-				if _, before := versions.LoadOrStore(v, true); before || v <= r.Version {
-					t.Errorf("version %d after %d: given before: %t", v, r.Version, before)
-				}
-				n++
-			}
-		})
-	}
-	all.Wait()
-	r, err := one.Load(t.Context(), key)
-	if err != nil || binary.BigEndian.Uint64(r.Data) != writers*additions {
-		t.Errorf("got %v, %v, want a sum of %d", r.Data, err, writers*additions)
-	}
+	storetest.Contend(t, 1, one, two)
 }
 
 // While one node resets again and again, another one makes and changes records: none is ever found at a version that

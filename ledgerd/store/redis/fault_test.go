@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/redis/redistest"
+	"idem/ledgerd/store/storetest"
 )
 
 // through opens a store behind a proxy.
@@ -90,57 +90,15 @@ func TestForgottenScriptsAreGivenAgain(t *testing.T) {
 	flushes.Wait()
 }
 
-// Several stores add to a few counters; every acknowledged addition is in the sum once, and every version is new.
 func TestStoresThatContendLoseNothing(t *testing.T) {
 	url := redistest.Shared(t)
 	contend(t, mustOpen(t, url, Options{}), mustOpen(t, url, Options{}), mustOpen(t, url, Options{}))
 }
 
-func contend(t *testing.T, stores ...*Store) {
+// contend lets stores contend for a few records, and closes them.
+func contend(t *testing.T, stores ...store.Store) {
 	t.Helper()
-	const writers, additions, counters = 12, 40, 2
-	var versions sync.Map
-	var all sync.WaitGroup
-	for i := range writers {
-		s := stores[i%len(stores)]
-		all.Go(func() {
-			for n := range additions {
-				k := hexKey(fmt.Sprint("counter", (i+n)%counters))
-				for {
-					r, err := s.Load(context.Background(), k)
-					if err != nil && !errors.Is(err, store.ErrNotFound) {
-						t.Errorf("Load: %v", err)
-						return
-					}
-					sum := uint64(0)
-					if len(r.Data) > 0 {
-						sum = binary.BigEndian.Uint64(r.Data)
-					}
-					v, err := s.Swap(context.Background(), store.Write{Key: k, Expect: r.Version, Data: binary.BigEndian.AppendUint64(nil, sum+1)})
-					if err == nil {
-						if _, before := versions.LoadOrStore(fmt.Sprint(k, v), true); before {
-							t.Errorf("version %d of %.8s was given twice", v, k)
-						}
-						break
-					}
-					if !errors.Is(err, store.ErrConflict) {
-						t.Errorf("Swap: %v", err)
-						return
-					}
-				}
-			}
-		})
-	}
-	all.Wait()
-	total := uint64(0)
-	for c := range counters {
-		r, err := stores[0].Load(context.Background(), hexKey(fmt.Sprint("counter", c)))
-		must(t, err)
-		total += binary.BigEndian.Uint64(r.Data)
-	}
-	if total != writers*additions {
-		t.Errorf("the counters sum up to %d, want %d", total, writers*additions)
-	}
+	storetest.Contend(t, 2, stores...)
 	for _, s := range stores {
 		must(t, s.Close())
 	}

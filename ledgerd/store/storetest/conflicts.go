@@ -40,48 +40,7 @@ var conflicts = map[string]func(*testing.T, *place){
 			}
 		}
 	},
-	"NoIncrementIsLost": func(t *testing.T, p *place) {
-		// Many writers add one to a few counters, each by load and swap. Every acknowledged addition must be in the sum,
-		// and every version that was given must be new.
-		const writers, additions, counters = 16, 40, 3
-		var versions sync.Map
-		together(writers, func(i int) {
-			for n := range additions {
-				k := Key(fmt.Sprint("counter", (i+n)%counters))
-				for {
-					r, err := p.Load(context.Background(), k)
-					if err != nil && !errors.Is(err, store.ErrNotFound) {
-						t.Errorf("Load: %v", err)
-						return
-					}
-					sum := uint64(0)
-					if len(r.Data) > 0 {
-						sum = binary.BigEndian.Uint64(r.Data)
-					}
-					v, err := p.Swap(context.Background(), store.Write{
-						Key: k, Expect: r.Version, Data: binary.BigEndian.AppendUint64(nil, sum+1),
-					})
-					if err == nil {
-						if _, before := versions.LoadOrStore(fmt.Sprint(k, v), true); before {
-							t.Errorf("version %d of %.8s was given twice", v, k)
-						}
-						break
-					}
-					if !errors.Is(err, store.ErrConflict) {
-						t.Errorf("Swap: %v", err)
-						return
-					}
-				}
-			}
-		})
-		total := uint64(0)
-		for c := range counters {
-			total += binary.BigEndian.Uint64(p.load(fmt.Sprint("counter", c)).Data)
-		}
-		if total != writers*additions {
-			t.Errorf("the counters sum up to %d, want %d", total, writers*additions)
-		}
-	},
+	"NoIncrementIsLost": func(t *testing.T, p *place) { Contend(t, 3, p) },
 	"AConflictSpoilsNobodyElse": func(t *testing.T, p *place) {
 		const pairs = 64
 		for i := range pairs {
@@ -134,6 +93,54 @@ var conflicts = map[string]func(*testing.T, *place){
 		close(stop)
 		readers.Wait()
 	},
+}
+
+// Contend lets many writers add one to a few counters, each by load and swap, over several stores in one place. Every
+// acknowledged addition must be in the sum, and every version that was given must be new and greater than the one
+// before it.
+func Contend(t *testing.T, counters int, stores ...store.Store) {
+	t.Helper()
+	const writers, additions = 16, 40
+	var versions sync.Map
+	together(writers, func(i int) {
+		s := stores[i%len(stores)]
+		for n := range additions {
+			k := Key(fmt.Sprint("counter", (i+n)%counters))
+			for {
+				r, err := s.Load(context.Background(), k)
+				if err != nil && !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("Load: %v", err)
+					return
+				}
+				sum := uint64(0)
+				if len(r.Data) > 0 {
+					sum = binary.BigEndian.Uint64(r.Data)
+				}
+				v, err := s.Swap(context.Background(), store.Write{Key: k, Expect: r.Version, Data: binary.BigEndian.AppendUint64(nil, sum+1)})
+				if err == nil {
+					if _, before := versions.LoadOrStore(fmt.Sprint(k, v), true); before || v <= r.Version {
+						t.Errorf("version %d of %.8s after %d: given before: %t", v, k, r.Version, before)
+					}
+					break
+				}
+				if !errors.Is(err, store.ErrConflict) {
+					t.Errorf("Swap: %v", err)
+					return
+				}
+			}
+		}
+	})
+	total := uint64(0)
+	for c := range counters {
+		r, err := stores[0].Load(context.Background(), Key(fmt.Sprint("counter", c)))
+		if err != nil || len(r.Data) != 8 {
+			t.Fatalf("counter %d: got %v, %v", c, r, err)
+		}
+		total += binary.BigEndian.Uint64(r.Data)
+	}
+	if total != writers*additions {
+		t.Errorf("the counters sum up to %d, want %d", total, writers*additions)
+	}
 }
 
 // together calls f with 0 to n-1, all at once, and returns when all have returned.
