@@ -51,7 +51,7 @@ func TestBrokenConnectionsAreMadeAnew(t *testing.T) {
 	for i := range 5 {
 		p.cut()
 		eventually(t, func() error {
-			_, err := s.Swap(t.Context(), store.Write{Key: newKey(), Data: []byte("x")})
+			_, err := s.Swap(t.Context(), store.Write{Key: rare(), Data: []byte("x")})
 			if err != nil && !errors.Is(err, store.ErrUnavailable) {
 				t.Fatalf("round %d: %v", i, err)
 			}
@@ -76,7 +76,7 @@ func TestForgottenScriptsAreGivenAgain(t *testing.T) {
 			}
 		}
 	})
-	each(2000, func(i int) {
+	storetest.Each(2000, func(i int) {
 		key := hexKey(fmt.Sprint(i))
 		v, err := s.Swap(context.Background(), store.Write{Key: key, Data: []byte("x")})
 		if err == nil {
@@ -113,7 +113,7 @@ func TestOthersAreToldAndToldAgainAfterABreak(t *testing.T) {
 	told := func() {
 		t.Helper()
 		eventually(t, func() error { // what is published during a break is not heard
-			key := newKey()
+			key := rare()
 			_, err := there.Swap(t.Context(), store.Write{Key: key, Data: []byte("x")})
 			must(t, err)
 			for range 100 {

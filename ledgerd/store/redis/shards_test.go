@@ -10,6 +10,7 @@ import (
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/redis/redistest"
+	"idem/ledgerd/store/storetest"
 )
 
 // inShard gives a key of a shard.
@@ -56,7 +57,7 @@ func TestScanMergesUnevenShards(t *testing.T) {
 	s := mustOpen(t, redistest.Shared(t), Options{})
 	defer s.Close()
 	const n = 400
-	each(n, func(i int) {
+	storetest.Each(n, func(i int) {
 		shard := 5
 		if i%10 == 0 {
 			shard = i / 10 % shards

@@ -2,6 +2,8 @@ package redis
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -21,8 +23,15 @@ func hexKey(name string) string { return storetest.Key(name) }
 // silent is a log that nobody reads.
 var silent = slog.New(slog.DiscardHandler)
 
-// rare is a name that nobody has used.
-func rare() string { return newKey() }
+// rare is an intent that nobody has used.
+func rare() string { return hexKey(rand.Text()) }
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}
 
 // eventually returns when f gives no error; it ends the test with what f gave last.
 func eventually(t *testing.T, f func() error) {
