@@ -29,6 +29,7 @@ type call struct {
 	effects      int         // how often it may have taken effect without that having been answered
 	moments      []int64     // and when
 	idle         bool        // nothing happened, and nobody was told anything
+	raced        bool        // between its decision and the reading of the result, the result may have gone
 }
 
 // human is a human's answer to a hold or a doubt.

@@ -14,6 +14,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"idem/ledgerd/store"
+	"idem/ledgerd/wire"
 )
 
 // Options say what histories are made.
@@ -103,7 +104,18 @@ func (m *Maker) Make() *History {
 	all.Wait()
 	w.end(random)
 	w.stop()
+	for _, c := range w.calls {
+		c.raced = races(c, w.calls)
+	}
 	return &History{Seed: seed, o: m.o, clock: m.clock, calls: w.calls, rules: w.rules}
+}
+
+// races says whether the result that a call was to give may have gone in its time: because its retention ended, or because
+// it was a failure and the attempt's success came after all.
+func races(c *call, calls []*call) bool {
+	return c.to > c.from || slices.ContainsFunc(calls, func(o *call) bool {
+		return o.intent == c.intent && o.op.Kind == wire.OpCommit && o.op.Attempt == c.answer.Attempt && o.began <= c.ended && o.ended >= c.began
+	})
 }
 
 // Size is how many calls a history has, how many of them have an outcome that is not known, and how often one may have

@@ -167,7 +167,7 @@ func (c *call) shows(r *intent.Result) bool {
 	case r.Missing != "":
 		return a.Result == nil && a.Missing == r.Missing
 	case a.Missing == wire.MissingErased:
-		return c.to > c.from // between the decision and the reading its retention may have ended
+		return c.raced
 	}
 	return a.Result != nil && a.Result.Status == r.Status && body(a.Result) == r.Digest
 }
