@@ -23,6 +23,13 @@ func ofSize(size int) string {
 //
 //	go build -o /tmp/wazero github.com/tetratelabs/wazero/cmd/wazero
 //	GOOS=wasip1 GOARCH=wasm go test -run '^$' -bench Read -exec '/tmp/wazero run' ./canon
+//
+// The best of three runs each, on two busy cores of an AMD EPYC, Go 1.26.8, December 2026:
+//
+//	         native    wasm
+//	250 B    3.8 µs    44 µs
+//	2 KB     20 µs     263 µs
+//	200 KB   1.8 ms    32 ms
 func BenchmarkRead(b *testing.B) {
 	for _, size := range []struct {
 		name  string
