@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Difference is one place where two calls are written differently.
 type Difference struct {
 	Pointer string // into the canonical form: /args/amount
-	A, B    string // what stands there, abbreviated; empty: nothing
+	A, B    string // what stands there, abbreviated to where the two part; empty: nothing
 	Counts  bool   // it makes two calls of them: the canonical forms differ here
 	Why     string // one sentence
 }
@@ -50,8 +51,26 @@ type comparison struct {
 
 func (c *comparison) add(a, b string, counts bool, why string) {
 	if len(c.found) < mostChanges {
-		c.found = append(c.found, Difference{string(c.path), abbreviated(a), abbreviated(b), counts, why})
+		a, b = parted(a, b)
+		c.found = append(c.found, Difference{string(c.path), a, b, counts, why})
 	}
+}
+
+// parted abbreviates two texts so that what is shown of long ones has the place where they part.
+func parted(a, b string) (string, string) {
+	const before = 20 // bytes, at least, of what is the same in front of that place
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	if same <= abbreviation-before || len(a) <= abbreviation && len(b) <= abbreviation {
+		return abbreviated(a), abbreviated(b)
+	}
+	from := same - before
+	for from > 0 && !utf8.RuneStart(a[from]) {
+		from--
+	}
+	return "…" + abbreviated(a[from:]), "…" + abbreviated(b[from:])
 }
 
 // values compares a value of each; -1 is nothing.

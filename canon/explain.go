@@ -306,14 +306,16 @@ func (x *explanation) identity(v *value) {
 	x.add(ruleIdentity, x.written(v), string(to), "the rule lists what counts of the args: "+strings.Join(listed, ", "))
 }
 
+// abbreviation is how many bytes are shown of a long text: what fits on a line.
+const abbreviation = 120
+
 // abbreviated cuts a text to what fits on a line.
 func abbreviated(text string) string {
-	const most = 120
-	if len(text) <= most {
+	if len(text) <= abbreviation {
 		return text
 	}
-	end := most
-	for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) { // a path may be any bytes
+	end := abbreviation
+	for end > abbreviation-utf8.UTFMax && !utf8.RuneStart(text[end]) { // a path may be any bytes
 		end--
 	}
 	return text[:end] + "…"

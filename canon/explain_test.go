@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"idem/canon"
 )
@@ -310,5 +311,28 @@ func TestReadersMayBeUsedByManyAtOnce(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestLongTextsAreShownWhereTheyPart: of two letters that differ in their last word, the last words are shown.
+func TestLongTextsAreShownWhereTheyPart(t *testing.T) {
+	c := reader(t, canon.Settings{})
+	for _, same := range []int{0, 1, 50, 99, 100, 101, 119, 120, 500, 70_000} {
+		for _, tail := range []int{0, 1, 500} {
+			letter := func(word string) canon.Action {
+				a, err := c.Explain(post("", "/send", `{"b":1,"text":"`+strings.Repeat("é", same)+word+strings.Repeat("z", tail)+`"}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return a
+			}
+			got := canon.Compare(letter("X"), letter("Y"))
+			if len(got) != 1 || !strings.Contains(got[0].A, "X") || !strings.Contains(got[0].B, "Y") || len(got[0].A) > 130 || !utf8.ValidString(got[0].A) {
+				t.Errorf("%d alike, %d behind: %+v", same, tail, got)
+			}
+		}
+	}
+	if got := canon.Compare(read(t, c, post("", "/send", `{"a":"`+strings.Repeat("é", 200)+`"}`)), read(t, c, post("", "/send", `{"b":1}`))); len(got) != 2 || got[0].B != "" {
+		t.Errorf("what is there on one side only: %+v", got)
 	}
 }
