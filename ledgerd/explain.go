@@ -20,7 +20,7 @@ type explainOptions struct {
 	headers            []string
 	tool               string
 	fingerprintKey     string
-	asJSON             bool
+	asJSON, all        bool
 	surroundings       surroundings
 }
 
@@ -34,7 +34,9 @@ why they are one call or are not; the exit code is 0 where they are one, else 1.
 
 With --rules the filter's own rules read the calls; method, host and path choose among them as they do in the filter,
 and so does --rule, by name. What is not given of the three is taken from the rule's match; where there is one rule,
-nothing need be given. Every pointer leads into the body as it is written.`,
+nothing need be given. Every pointer leads into the body as it is written.
+
+Of two bodies what matters fits one screen, long values cut; --all shows each step and the canonical forms too.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c, args) },
 	}
@@ -46,6 +48,7 @@ nothing need be given. Every pointer leads into the body as it is written.`,
 	f.StringArrayVar(&o.headers, "header", nil, "a header of the requests, `'name: value'`; may be repeated")
 	f.StringVar(&o.tool, "tool", "", "the tool's name, where the body does not say it (without --rules)")
 	f.BoolVar(&o.asJSON, "json", false, "as JSON")
+	f.BoolVar(&o.all, "all", false, "of two bodies all that there is to show, however long")
 	arguments(f)
 	f.StringVar(&o.rules, "rules", "", "the filter's plugin configuration, a `file` (JSON, YAML, or an Envoy configuration)")
 	secretFlag(f, &o.fingerprintKey, "fingerprint-key", "the filter's fingerprint key; with --rules it stands for the variable that fingerprint.key_env names")
@@ -88,12 +91,15 @@ func (o *explainOptions) run(c *cobra.Command, args []string) error {
 	case err != nil:
 		return usageError{err}
 	}
-	if o.asJSON {
+	switch {
+	case o.asJSON:
 		e := json.NewEncoder(c.OutOrStdout())
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
 		err = e.Encode(report)
-	} else {
+	case report.B != nil && !o.all:
+		err = showPair(c.OutOrStdout(), report, args)
+	default:
 		err = showReport(c.OutOrStdout(), report, args)
 	}
 	if err == nil && (report.A.Problem != nil || report.B != nil && !report.Same) {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const (
@@ -26,6 +28,56 @@ func TestExplainSaysOneCallOrTwoByItsExitCode(t *testing.T) {
 	command(t, "explain", "-", "-").wants(t, 2, "standard input")
 	command(t, "explain", file(t, "bad.json", `{"a":1,"a":2}`)).wants(t, 1, "malformed_body", "/a")
 	command(t, "explain", "/nowhere.json").wants(t, 2, "/nowhere.json")
+}
+
+// What a person sees of two bodies fits a screen, whatever is in them; what counts and where is always among it.
+func TestAComparisonFitsOneScreen(t *testing.T) {
+	many := func(n int, text string) string {
+		body := `{"tool":"refund","runId":"` + text[:min(len(text), 60)] + `","args":{"customer":"Ada@Example.com","amount":"$12.00"`
+		for i := range n {
+			body += fmt.Sprintf(`,"%s%d":{"request_id":"%s%d","n":"%s"}`, text, i, text, i, text)
+		}
+		return body + `}}`
+	}
+	long, wide := strings.Repeat("parcel ", 2000), strings.Repeat(`\u001b[2J\u202e`, 300)
+	rules := file(t, "plugin.json", strings.Replace(plugin, `"refunds"`, `"`+strings.Repeat("refunds-", 7)+`"`, 1))
+	for name, c := range map[string]struct {
+		a, b string
+		code int
+		want []string
+	}{
+		"usual": {`{"tool":"refund","runId":"worker-a","request_id":"8f14e45f-ceea","args":{"customer":"Ada@Example.com","amount":"$12.00","currency":"usd","order_id":"O-1","items":[{"qty":2}]}}`,
+			`{"tool":"refund","runId":"worker-b","trace_id":"t-2","args":{"customer":"ada@example.com","amount":"1200 cents","currency":"USD","order_id":"O-2","items":[{"qty":2.0}]}}`, 1,
+			[]string{"Near-duplicates", "/args/order_id", `"O-1"`, `"O-2"`, "/args/items/0/qty", "/runId", "fingerprint:", "worker-b", `{"amount_minor":1200,"currency":"USD"}`, "--all"}},
+		"one call":                     {refund, refundAgain, 0, []string{"One call", "/args/amount", "1200 cents"}},
+		"many differences":             {many(50, "a"), many(50, "b"), 1, []string{"differ", "yes", "more (--all)"}},
+		"long values":                  {many(2, long), many(2, long+"!"), 1, []string{"yes", "…"}},
+		"a long text, and where":       {`{"a":"` + long + `x"}`, `{"a":"` + long + `y"}`, 1, []string{`parcel x"`, `parcel y"`, "yes"}},
+		"what moves the cursor":        {many(3, wide), many(4, wide), 1, []string{`\x1b`}},
+		"both refused":                 {`{"a":1,"` + long + `":tru}`, `{"` + long + `":1,"` + long + `":1}`, 1, []string{"Both are refused", "malformed_body"}},
+		"many that count and need not": {`{"x":[` + strings.Repeat(`{"n":1,"request_id":"1"},`, 30) + `0]}`, `{"x":[` + strings.Repeat(`{"n":1,"request_id":"2"},`, 30) + `0]}`, 1, []string{`"volatile": {"drop": ["request_id"]}`, "and 20 more"}},
+	} {
+		a, b := file(t, "a.json", c.a), file(t, "b.json", c.b)
+		for _, more := range [][]string{nil, {"--rules", rules, "--rule", strings.Repeat("refunds-", 7)}} {
+			got := command(t, append([]string{"explain", a, b}, more...)...)
+			if more == nil {
+				got.wants(t, c.code, c.want...)
+			}
+			lines := strings.Split(strings.TrimSuffix(got.out, "\n"), "\n")
+			if len(lines) > 40 || len(lines) < 5 {
+				t.Errorf("%s: %d lines", name, len(lines))
+			}
+			for _, line := range lines {
+				if n := utf8.RuneCountInString(line); n > 120 {
+					t.Errorf("%s: %d columns: %s", name, n, line)
+				}
+			}
+		}
+		command(t, "explain", a, b, "--all").wants(t, c.code)
+	}
+	a, b := file(t, "a.json", many(50, "a")), file(t, "b.json", many(50, "b"))
+	command(t, "explain", a, b, "--all").wants(t, 1, "/args/a49", "/args/b49", "canonical:", "COUNTS AS")
+	command(t, "explain", a, b, "--json").wants(t, 1, "/args/a49", `"canonical"`)
 }
 
 func TestExplainAsJSONIsOneReport(t *testing.T) {
