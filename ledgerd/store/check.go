@@ -40,3 +40,22 @@ func (w *Write) Check() error {
 	}
 	return nil
 }
+
+// CheckSize is Check for a driver that takes no more than so many bytes in one write, and gives how many this one
+// carries: its key, its content, its ids and its results.
+func (w *Write) CheckSize(most int64) (size int64, err error) {
+	if err := w.Check(); err != nil {
+		return 0, err
+	}
+	size = int64(len(w.Key) + len(w.Data))
+	for i := range w.Entries {
+		size += int64(len(w.Entries[i].ID))
+	}
+	for i := range w.Put {
+		size += int64(len(w.Put[i].Attempt) + len(w.Put[i].Data))
+	}
+	if size > most {
+		return 0, fmt.Errorf("%w: the record of %s and its results are %d bytes, want at most %d", ErrInvalid, w.Key, size, most)
+	}
+	return size, nil
+}

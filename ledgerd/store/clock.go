@@ -29,11 +29,7 @@ func (c *Clock) Now() time.Time {
 }
 
 // Raise says that the moment t was decided by: no later Now is before it.
-func (c *Clock) Raise(t time.Time) {
-	if !t.IsZero() {
-		c.raise(CeilMicro(t))
-	}
-}
+func (c *Clock) Raise(t time.Time) { c.raise(CeilMicro(t)) }
 
 // raise lifts the floor to at least us and gives the floor.
 func (c *Clock) raise(us int64) int64 {
@@ -49,8 +45,11 @@ func (c *Clock) raise(us int64) int64 {
 }
 
 // CeilMicro gives t in Unix microseconds, rounded up: what a driver keeps of the greatest Write.Now, so that the
-// clock is not before it after a restart.
+// clock is not before it after a restart. No time at all is 0.
 func CeilMicro(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
 	us := t.UnixMicro()
 	if t.Nanosecond()%1000 != 0 {
 		us++

@@ -96,7 +96,7 @@ func (s shape) sql() string {
 func (s shape) args(w *store.Write) []any {
 	args := append(make([]any, 0, 12), pack(w.Key))
 	if s.verb != remove {
-		args = append(args, entriesBit(w), dueOf(w), ceil(w.Now), w.Data)
+		args = append(args, entriesBit(w), dueOf(w), store.CeilMicro(w.Now), w.Data)
 	}
 	if s.verb != create {
 		args = append(args, int64(w.Expect))
@@ -146,11 +146,3 @@ func micro(t time.Time) int64 { return t.UnixMicro() }
 
 // moment is the inverse of micro.
 func moment(us int64) time.Time { return time.UnixMicro(us).UTC() }
-
-// ceil is micro rounded up, and 0 for no time at all.
-func ceil(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return store.CeilMicro(t)
-}

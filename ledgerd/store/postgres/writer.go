@@ -67,7 +67,7 @@ func (s *Store) writeOnce(group []*asked) error {
 	for _, r := range group {
 		shape := shapeOf(&r.Ask)
 		batch.Queue(statements[shape], shape.args(&r.Ask)...)
-		decided = max(decided, ceil(r.Ask.Now))
+		decided = max(decided, store.CeilMicro(r.Ask.Now))
 	}
 	// The last one, so that the row that all nodes share is locked for the commit alone.
 	ceiling := decided + ceilingAhead.Microseconds()

@@ -141,7 +141,7 @@ func appendTail(b []byte, w *store.Write) []byte {
 			count++
 		}
 	}
-	b = append(b, order(ceil(w.Now))...)
+	b = append(b, order(store.CeilMicro(w.Now))...)
 	b = append(b, order(due)...)
 	b = binary.BigEndian.AppendUint16(b, uint16(count))
 	for i := range w.Entries {
@@ -192,12 +192,4 @@ func parseMember(index store.Index, m string) (store.Entry, error) {
 		return store.Entry{}, fmt.Errorf("an entry of %s has %d bytes, want at least %d", index, len(m), 8+packedSize)
 	}
 	return store.Entry{Index: index, At: moment(m[:8]), Key: packed(m[8 : 8+packedSize]).unpack(), ID: m[8+packedSize:]}, nil
-}
-
-// ceil gives a moment in Unix µs, rounded up, and 0 for no time at all.
-func ceil(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return store.CeilMicro(t)
 }

@@ -38,7 +38,8 @@ func (s *Store) Swap(ctx context.Context, w store.Write) (uint64, error) {
 
 // checkWrite refuses what the layout has no room for, and gives the key and the bytes of a write.
 func checkWrite(w *store.Write) (packed, int64, error) {
-	if err := w.Check(); err != nil {
+	size, err := w.CheckSize(maxWrite)
+	if err != nil {
 		return "", 0, err
 	}
 	key, ok := pack(w.Key)
@@ -48,18 +49,10 @@ func checkWrite(w *store.Write) (packed, int64, error) {
 	if len(w.Entries) > math.MaxUint16 {
 		return "", 0, fmt.Errorf("%w: %s has %d entries, want at most %d", store.ErrInvalid, w.Key, len(w.Entries), math.MaxUint16)
 	}
-	size := int64(len(w.Key) + len(w.Data))
 	for i := range w.Entries {
 		if n := len(w.Entries[i].ID); n > math.MaxUint16 {
 			return "", 0, fmt.Errorf("%w: entries[%d] of %s: the id has %d bytes, want at most %d", store.ErrInvalid, i, w.Key, n, math.MaxUint16)
 		}
-		size += int64(len(w.Entries[i].ID))
-	}
-	for i := range w.Put {
-		size += int64(len(w.Put[i].Attempt) + len(w.Put[i].Data))
-	}
-	if size > maxWrite {
-		return "", 0, fmt.Errorf("%w: the record of %s and its results are %d bytes, want at most %d", store.ErrInvalid, w.Key, size, maxWrite)
 	}
 	return key, size, nil
 }
@@ -184,7 +177,7 @@ func (b *swaps) add(r *request) {
 	if w.Data != nil {
 		tail = appendTail(make([]byte, 0, len(w.Data)+256), w)
 	}
-	b.args = append(b.args, string(r.key), expect, strconv.FormatInt(ceil(w.Now), 10), tail)
+	b.args = append(b.args, string(r.key), expect, strconv.FormatInt(store.CeilMicro(w.Now), 10), tail)
 	count := len(b.args)
 	b.args = append(b.args, 0)
 	n := 0

@@ -2,22 +2,15 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 
 	"idem/ledgerd/store"
 )
 
 // Swap implements store.Store.
 func (s *Store) Swap(ctx context.Context, w store.Write) (uint64, error) {
-	if err := w.Check(); err != nil {
+	size, err := w.CheckSize(maxWrite)
+	if err != nil {
 		return 0, err
-	}
-	size := int64(len(w.Key) + len(w.Data))
-	for i := range w.Put {
-		size += int64(len(w.Put[i].Data))
-	}
-	if size > maxWrite {
-		return 0, fmt.Errorf("%w: the record of %s and its results are %d bytes, want at most %d", store.ErrInvalid, w.Key, size, maxWrite)
 	}
 	return s.do(ctx, request{swap: w}, size)
 }

@@ -47,7 +47,7 @@ func (w *writer) swap(s *store.Write) (uint64, error) {
 	}
 	w.version++
 	w.count++
-	w.latest = max(w.latest, ceil(s.Now))
+	w.latest = max(w.latest, store.CeilMicro(s.Now))
 	w.staged[s.Key] = next
 
 	if err := w.entries(s, key, old); err != nil {
@@ -129,11 +129,3 @@ func micro(t time.Time) int64 { return t.UnixMicro() }
 
 // moment is the inverse of micro.
 func moment(us int64) time.Time { return time.UnixMicro(us).UTC() }
-
-// ceil is micro rounded up, and 0 for no time at all.
-func ceil(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return store.CeilMicro(t)
-}
