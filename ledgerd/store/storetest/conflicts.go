@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -79,6 +80,7 @@ var conflicts = map[string]func(*testing.T, *place){
 					case <-stop:
 						return
 					default:
+						runtime.Gosched() // or a fast reader takes the writer's processor away for long
 					}
 				}
 			})
