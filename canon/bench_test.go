@@ -7,7 +7,7 @@ import (
 	"idem/canon"
 )
 
-// refund is the body that the design's figure is about: 250 bytes, with something of everything.
+// refund is the body that the figures are about: 250 bytes, with something of everything.
 const refund = `{"tool":"refund","runId":"worker-a","request_id":"8f14e45f-ceea","args":{"customer":"Ada@Example.com",` +
 	`"amount":"$12.00","currency":"usd","order_id":"O-1234567","reason":"The parcel came late and was damaged",` +
 	`"notify":true,"items":[{"sku":"A-1","qty":2}]}}`

@@ -1,5 +1,5 @@
 // Package intent is the ledger's judgement: what happens to the executions of one intent when a call arrives, an
-// attempt reports, a human answers or time passes. It is the specification of sections 2.1 to 2.3 of the design, and
+// attempt reports, a human answers or time passes. It is the specification, and
 // the code beside it keeps the specification's order.
 //
 // It promises one function, [Step]: from a record, a command and a moment to the next record and a verdict. Step is

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The reference model reads the design in another way: no attempts, no leases, no retention; one list of rows, and
+// The reference model reads the specification in another way: no attempts, no leases, no retention; one list of rows, and
 // every execution ends as it is told to. It is written apart from Step and agrees with it wherever both speak.
 type model struct{ rows []*modelRow }
 

@@ -33,7 +33,4 @@
 //
 // What a command does to a record is decided in package intent and nowhere here. How bytes are kept is the drivers'
 // matter (package store), how operations look is package wire's, and who may ask for them is package api's.
-//
-// The rules come from the design: 2.1 and 2.2 (durable verdicts, time, grace after an outage), 3 (former
-// configurations: moved.go), 5.1 and 5.2 (answers, limits).
 package ledger

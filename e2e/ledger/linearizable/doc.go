@@ -9,7 +9,7 @@
 // deciding several operations with one write, compare-and-swap, retries, what is answered from memory, waiting, and the
 // driver below. A model that is smaller than the machine could only prove less of that. What it cannot prove is that the
 // machine is right; a fault of Step would be a fault of the model too. Two things see to that: package intent compares
-// Step with a model that was written from the design apart from it, and the witness here (witness.go) looks at every
+// Step with a model that was written apart from it, and the witness here (witness.go) looks at every
 // history once more without knowing the machine: no call was executed twice without a leave that somebody gave, and
 // every result that anybody was told is the one that its attempt brought.
 //

@@ -2,7 +2,7 @@
 // to stop under load, run out of disk, and are flooded. Beside each stands a client that behaves as filters do and takes
 // down every answer; afterwards it holds the ledger to them.
 //
-// What is held to be promised (DESIGN 2.1, 5.1, 5.2):
+// What is held to be promised:
 //
 //   - `execute`, `ok`, `replay`, `result`, `in_flight` and `held` are sent only once what they say is durable: after any
 //     end of the process the same question gets the same answer, or one that follows from it;
