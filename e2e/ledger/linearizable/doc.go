@@ -27,8 +27,8 @@
 //
 // A ledger decides anew where it does not know whether a write took effect, so an operation may take effect and be
 // answered by a second decision, between which others have acted: a reserve opens a hold, a human releases it, and the
-// reserve, decided again, executes. Each write of unknown effect in an operation's time therefore lets it happen once
-// more within its time (ghosts).
+// reserve, decided again, executes. Each write of unknown effect in an operation's time therefore lets it take effect once
+// more within its time, at the moment that the write was decided by.
 //
 // One answer may be older than the rest by design: the replay of a committed row to a run that is among its runs comes
 // from a node's memory, although the record may have a newer row of the same fingerprint by now.
