@@ -112,6 +112,7 @@ func (s *stream) takeBody(size int) types.Action {
 		}
 		s.request.Body = body
 	}
+	defer runtime.Gosched() // the collector's work runs only when the program yields, and bodies are what it is for
 	return s.decide()
 }
 
@@ -182,7 +183,7 @@ func (s *stream) OnHttpStreamDone() {
 		}
 	}
 	s.replied = true
-	runtime.Gosched() // the collector's background work runs only when the program yields
+	runtime.Gosched() // for the collector, as in takeBody: most requests have small bodies, or none
 }
 
 // refuseOnFault fails closed where the filter itself is at fault: the request must not pass unguarded.
