@@ -49,6 +49,7 @@ func New(o Options) (*Ledger, error) {
 		return nil, err
 	}
 	l := &Ledger{o: o, store: o.Store, writer: rand.Text()[:16]}
+	l.recall.base = time.Now()
 	l.records = newCache[*entry](o.CachedRecordBytes)
 	l.results = newCache[*storedResult](o.CachedResultBytes)
 	l.work = make(chan task)

@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,6 +216,45 @@ func TestNoResetIsOutlivedByAnyMemory(t *testing.T) {
 	}
 	other.must(wire.AnswerExecute, reserve("a3", "i", "f", "r"))
 	one.must(wire.AnswerInFlight, reserve("a4", "i", "f", "r"))
+}
+
+// halfReset is a store that breaks off after it was emptied: what is said about the reset after that is lost.
+type halfReset struct {
+	store.Store
+	emptied atomic.Bool
+}
+
+func (s *halfReset) Reset(ctx context.Context) error {
+	s.emptied.Store(true)
+	return s.Store.Reset(ctx)
+}
+
+func (s *halfReset) SetSetting(ctx context.Context, name, value string) error {
+	if name == settingReset && s.emptied.Load() {
+		return store.ErrUnavailable
+	}
+	return s.Store.SetSetting(ctx, name, value)
+}
+
+func TestAResetThatBreaksOffLeavesNoMemoryOfWhatWas(t *testing.T) {
+	one, other := two(t, func(o *Options) { o.PollEvery = 20 * time.Millisecond })
+	committed(one, "before")
+	other.must(wire.AnswerReplay, reserve("a2", "i", "f", "r"))
+	one.store = &halfReset{Store: one.store}
+	if err := one.Reset(t.Context()); err == nil {
+		t.Fatal("the reset has not broken off")
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for { // the other node learns of it with its next poll
+		a := other.do(reserve("a3", "i", "f", "r"))
+		if a.Kind == wire.AnswerExecute || time.Now().After(deadline) {
+			if a.Kind != wire.AnswerExecute {
+				t.Errorf("still answered from before: %s", show(a))
+			}
+			return
+		}
+		runtime.Gosched()
+	}
 }
 
 func TestAResetTellsWhoWaits(t *testing.T) {

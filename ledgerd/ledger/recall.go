@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -12,16 +13,26 @@ import (
 	"idem/ledgerd/store"
 )
 
-// settingReset names the last reset. A node that finds another name there forgets all it remembers.
-const settingReset = "ledger.reset"
+// settingReset names the last reset. A node that finds another name there forgets all it remembers; while the name says
+// that a reset is under way it does not answer from memory at all, so that one that breaks off in the middle leaves no
+// node with what was before.
+const (
+	settingReset  = "ledger.reset"
+	resetUnderWay = "under way "
+)
 
 // recall is what lets a node of several answer replays from memory although another may reset the store: it asks for
 // resets with every poll, answers from memory only for memoryTerm after it asked, and a reset returns only once that
 // time has passed for everybody. So all nodes of a deployment must poll equally often.
 type recall struct {
-	asked atomic.Int64 // when the question was asked that last was answered, Unix ns of this process's clock
+	base  time.Time    // of the monotonic clock: a wall clock that is put back must not prolong any memory
+	asked atomic.Int64 // when the question was asked that last was answered, ns since base
 	reset atomic.Pointer[string]
 }
+
+// now is the time since base, in ns. It stands still while the machine is suspended; whoever resumes from memory after
+// that asks again within one poll.
+func (r *recall) now() int64 { return int64(time.Since(r.base)) }
 
 // memoryTerm is how long after it last asked for resets a node answers from memory: two polls.
 func (l *Ledger) memoryTerm() time.Duration { return 2 * l.o.PollEvery }
@@ -31,7 +42,7 @@ func (l *Ledger) memoryTerm() time.Duration { return 2 * l.o.PollEvery }
 // retention; whether an open hold keeps one for longer is for the store to say.
 func (l *Ledger) trueFromMemory(e *entry, j *job) bool {
 	a, arrival := j.cmd.(intent.Arrive)
-	if !arrival || j.verdict.Kind != intent.Replay || time.Now().UnixNano()-l.recall.asked.Load() > int64(l.memoryTerm()) {
+	if !arrival || j.verdict.Kind != intent.Replay || l.recall.now()-l.recall.asked.Load() > int64(l.memoryTerm()) {
 		return false
 	}
 	return slices.ContainsFunc(e.Record.Rows, func(r intent.Row) bool {
@@ -42,7 +53,7 @@ func (l *Ledger) trueFromMemory(e *entry, j *job) bool {
 
 // heedReset asks whether another node has reset the store.
 func (l *Ledger) heedReset() error {
-	asked := time.Now().UnixNano()
+	asked := l.recall.now()
 	ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
 	defer cancel()
 	name, err := l.store.Setting(ctx, settingReset)
@@ -52,7 +63,9 @@ func (l *Ledger) heedReset() error {
 	if old := l.recall.reset.Swap(&name); old != nil && *old != name {
 		l.forget()
 	}
-	l.recall.asked.Store(asked)
+	if !strings.HasPrefix(name, resetUnderWay) {
+		l.recall.asked.Store(asked)
+	}
 	return nil
 }
 
@@ -62,8 +75,13 @@ func (l *Ledger) forget() {
 }
 
 // Reset removes every record, result, hold and doubt. Once it returns no node answers from before. Whoever waits is
-// told that what he waits for is gone.
+// told that what he waits for is gone. After an error it may be done or not: repeat it until there is none.
 func (l *Ledger) Reset(ctx context.Context) error {
+	if !l.o.SoleOwner {
+		if err := l.store.SetSetting(ctx, settingReset, resetUnderWay+rand.Text()); err != nil {
+			return unavailable(err)
+		}
+	}
 	if err := l.store.Reset(ctx); err != nil {
 		return unavailable(err)
 	}

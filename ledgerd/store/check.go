@@ -13,6 +13,13 @@ func (w *Write) Check() error {
 	case w.Data == nil && len(w.Entries) > 0:
 		return fmt.Errorf("%w: data of %s is nil, which removes the record, but there are %d entries", ErrInvalid, w.Key, len(w.Entries))
 	}
+	for i := range w.Put {
+		for j := range i {
+			if w.Put[j].Attempt == w.Put[i].Attempt {
+				return fmt.Errorf("%w: put[%d] of %s: the result of %q stands twice", ErrInvalid, i, w.Key, w.Put[i].Attempt)
+			}
+		}
+	}
 	due := false
 	for i := range w.Entries {
 		e := &w.Entries[i]

@@ -78,7 +78,7 @@ type Write struct {
 	Data    []byte    // the new content; nil removes the record and all its entries
 	Entries []Entry   // every entry that the record has from now on
 	Put     []Result  // results that the new content names; durable no later than the record itself. Replaces older bytes
-	Drop    []string  // attempts whose results the new content no longer names; removed no sooner than the record
+	Drop    []string  // attempts whose results the new content no longer names; removed no sooner than the record; not what is in Put too
 	Now     time.Time // the moment that was decided by; the store keeps the greatest it has seen
 }
 
@@ -121,7 +121,8 @@ type Store interface {
 	Setting(ctx context.Context, name string) (string, error)
 	SetSetting(ctx context.Context, name, value string) error
 
-	// Reset removes every record, result and entry. Settings and the clock stay.
+	// Reset removes every record, result and entry. Settings and the clock stay. It need not be atomic over records: one
+	// that is written meanwhile may stay or go.
 	Reset(ctx context.Context) error
 
 	// Close ends the store; writes that were accepted are finished first. A second Close does nothing.

@@ -10,7 +10,8 @@
 //   - What Load gives is confirmed as far as what Swap gives: a record that another ledgerd wrote a moment ago is
 //     confirmed before it is handed out.
 //   - A version is the server's microsecond, or the one after the last version of its shard, whichever is greater: it
-//     is not given twice, even after a failover that lost the newest writes.
+//     is not given twice, even after a failover that lost the newest writes, as long as the new master's clock is not
+//     behind the old one's by more than the time since the last write.
 //   - Open refuses a server that would forget: one that evicts, one without an append-only file, a replica, one whose
 //     failover can lose what it acknowledged (unless accept_loss says that this is known). It looks again while it
 //     runs, and fails closed when a server was emptied behind its back.

@@ -58,6 +58,7 @@ var invalid = map[string]func(*testing.T, *place){
 			"a hold without id":         {Key: Key("a"), Data: []byte("x"), Entries: []store.Entry{{Index: store.Holds, At: at(1)}}},
 			"a due entry with id":       {Key: Key("a"), Data: []byte("x"), Entries: []store.Entry{{Index: store.Due, ID: "h"}}},
 			"two due entries":           {Key: Key("a"), Data: []byte("x"), Entries: []store.Entry{{Index: store.Due}, {Index: store.Due}}},
+			"one result twice":          {Key: Key("a"), Data: []byte("x"), Put: []store.Result{{Attempt: "a"}, {Attempt: "a"}}},
 			"one id twice in one index": {Key: Key("a"), Data: []byte("x"), Entries: []store.Entry{hold, hold}},
 		} {
 			if _, err := p.Swap(context.Background(), w); !errors.Is(err, store.ErrInvalid) {
