@@ -87,6 +87,13 @@ grep -r -o --include='*_test.go' --exclude-dir=.tools '^func Fuzz[A-Za-z0-9_]*' 
 done
 endef
 
+# The long runs behind the figures in e2e/ledger/README.md. Hours.
+.PHONY: ordeal
+ordeal: build $(POSTGRES) $(VALKEY) ## the long runs: a million commands, 200 crashes over each store, histories for an hour
+	$(GO) test -timeout 1h ./ledgerd/intent -run Invariants -steps=1000000
+	IDEM_CRASH_CYCLES=200 $(GO) test -timeout 6h ./e2e/ledger/ordeal
+	IDEM_HISTORY_SECONDS=900 $(GO) test -timeout 6h ./e2e/ledger/linearizable
+
 .PHONY: bench
 bench: build $(ENVOY) ## one table: bare Envoy, unique and replayed calls, as ratios of one run
 	@$(GOBUILD) -o bin/bench ./e2e/bench
