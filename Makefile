@@ -35,7 +35,7 @@ GOBUILD := $(GO) build -trimpath -buildvcs=false
 
 .PHONY: help
 help: ## list the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build $(ENVOY) ## real Envoy, ledgerd and a slow tool on 127.0.0.1:10000; Ctrl-C stops all of it
