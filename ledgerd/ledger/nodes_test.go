@@ -237,10 +237,9 @@ func (s *halfReset) SetSetting(ctx context.Context, name, value string) error {
 }
 
 func TestAResetThatBreaksOffLeavesNoMemoryOfWhatWas(t *testing.T) {
-	one, other := two(t, func(o *Options) { o.PollEvery = 20 * time.Millisecond })
+	one, other := two(t, func(o *Options) { o.PollEvery, o.Store = 20*time.Millisecond, &halfReset{Store: o.Store} })
 	committed(one, "before")
 	other.must(wire.AnswerReplay, reserve("a2", "i", "f", "r"))
-	one.store = &halfReset{Store: one.store}
 	if err := one.Reset(t.Context()); err == nil {
 		t.Fatal("the reset has not broken off")
 	}
