@@ -36,7 +36,9 @@ func promised(servers []facts, p *place) promise {
 		return made
 	}
 	made.synced = each(func(f facts) bool { return f.waitaof })
-	made.replicas, made.dirty = p.minReplicas, p.minReplicas > 0
+	made.replicas = p.minReplicas
+	// Who reads a write back whose confirmation failed must not take it for confirmed.
+	made.dirty = made.synced || p.minReplicas > 0
 	if p.minReplicas > 0 {
 		made.words += fmt.Sprintf("; replicas that have it by then: %d, and a failover to one of them loses nothing", p.minReplicas)
 	} else {

@@ -218,3 +218,26 @@ func TestNothingListensGivesUnavailable(t *testing.T) {
 		t.Errorf("got %v, want ErrUnavailable", err)
 	}
 }
+
+// A write whose confirmation failed is not confirmed by being read back: on a server that has stopped to write its file
+// it would be gone with the server.
+func TestWriteThatWasNotSyncedIsNotReadAsIfItWere(t *testing.T) {
+	server := redistest.Start(t)
+	s := mustOpen(t, server.URL(), Options{})
+	defer s.Close()
+	other := mustOpen(t, server.URL(), Options{})
+	defer other.Close()
+	before := hexKey("before")
+	_, err := s.Swap(t.Context(), store.Write{Key: before, Data: []byte("x")})
+	must(t, err)
+	server.Do(t, "CONFIG", "SET", "appendonly", "no")
+	key := hexKey("lost")
+	if _, err := s.Swap(t.Context(), store.Write{Key: key, Data: []byte("x")}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("the write got %v, want ErrUnavailable", err)
+	}
+	for name, reader := range map[string]*Store{"the writer": s, "another": other} {
+		if r, err := reader.Load(t.Context(), key); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s reads %v, %v; want ErrUnavailable", name, r, err)
+		}
+	}
+}
