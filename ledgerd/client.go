@@ -137,3 +137,17 @@ func unreachable(server string, err error) error {
 	}
 	return fmt.Errorf("ledgerd at %s cannot be reached: %w (is it running? --server says where its admin API is)", server, err)
 }
+
+// list shows a list: the server's own JSON, or a table of rows, whose first is the heading; none is said where there is
+// nothing below it.
+func (cl *client) list(out io.Writer, raw []byte, rows [][]string, none string) error {
+	switch {
+	case cl.asJSON:
+		_, err := out.Write(raw)
+		return err
+	case len(rows) == 1:
+		fmt.Fprintln(out, none)
+		return nil
+	}
+	return table(out, rows)
+}

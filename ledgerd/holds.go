@@ -50,20 +50,11 @@ func holdsList(cl *client) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := c.OutOrStdout()
-			switch {
-			case cl.asJSON:
-				_, err = out.Write(raw)
-				return err
-			case len(reply.Holds) == 0:
-				fmt.Fprintln(out, "No hold is open.")
-				return nil
-			}
 			rows := [][]string{{"HOLD", "FINGERPRINT", "AGE", "REASON", "TOOL", "RUNS", "RULE", "DENIED AT"}}
 			for _, h := range reply.Holds {
 				rows = append(rows, []string{h.ID, short(h.Fingerprint), age(h.Opened), h.Reason, h.Tool, runsOf(h.Runs), h.Rule, moment(h.Expires)})
 			}
-			return table(out, rows)
+			return cl.list(c.OutOrStdout(), raw, rows, "No hold is open.")
 		},
 	}
 	c.Flags().IntVar(&limit, "limit", 100, "how many at most, 1 to 1000")

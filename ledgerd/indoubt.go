@@ -39,20 +39,11 @@ func doubtsList(cl *client) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := c.OutOrStdout()
-			switch {
-			case cl.asJSON:
-				_, err = out.Write(raw)
-				return err
-			case len(reply.InDoubt) == 0:
-				fmt.Fprintln(out, "No call is in doubt.")
-				return nil
-			}
 			rows := [][]string{{"ATTEMPT", "FINGERPRINT", "SINCE", "TOOL", "RUNS", "RULE", "RELEASABLE AFTER"}}
 			for _, d := range reply.InDoubt {
 				rows = append(rows, []string{d.Attempt, short(d.Fingerprint), age(d.Since), d.Tool, runsOf(d.Runs), d.Rule, moment(d.ReleasableAfter)})
 			}
-			return table(out, rows)
+			return cl.list(c.OutOrStdout(), raw, rows, "No call is in doubt.")
 		},
 	}
 	c.Flags().IntVar(&limit, "limit", 100, "how many at most, 1 to 1000")
