@@ -72,6 +72,9 @@ func (l *Ledgerd) Stop(t TB) {
 	}
 }
 
+// Log gives what ledgerd has logged.
+func (l *Ledgerd) Log() string { return string(l.process.log()) }
+
 // PID is the process's id, for looking at what it uses.
 func (l *Ledgerd) PID() int { return l.process.cmd.Process.Pid }
 

@@ -37,6 +37,8 @@ type Received struct {
 	Method, Host, Path string
 	Header             http.Header
 	Body               []byte
+	Trailer            http.Header
+	Protocol           string // HTTP/1.1 or HTTP/2.0
 }
 
 // Tool is an HTTP server that stands for the guarded endpoint and remembers each request that reached it. A success
@@ -47,6 +49,7 @@ type Tool struct {
 
 	mu       sync.Mutex
 	usual    Behaviour
+	answers  http.HandlerFunc // in place of the usual behaviour; nil: there is none
 	gate     chan struct{} // calls wait until it is closed; nil: they do not
 	received []Received
 	given    int // numbers of successes, over all
@@ -74,12 +77,20 @@ func (tool *Tool) Behave(b Behaviour) {
 	tool.usual = b
 }
 
+// Answer makes a handler of the test's answer the calls to come, where a call's header does not say how. Their bodies
+// have been read, and the calls are counted, before it is asked.
+func (tool *Tool) Answer(h http.HandlerFunc) {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	tool.answers = h
+}
+
 // Forget makes the tool as it was when it started, but for the numbers that it has given: it answers 200, and no call has
 // reached it.
 func (tool *Tool) Forget() {
 	tool.mu.Lock()
 	defer tool.mu.Unlock()
-	tool.usual, tool.received = OK, nil
+	tool.usual, tool.answers, tool.received = OK, nil, nil
 }
 
 // Hold makes the calls to come stay in the tool, counted, until release is called.
@@ -113,7 +124,9 @@ func (tool *Tool) Accept(t TB) {
 	if err != nil {
 		t.Fatalf("tool: %v", err)
 	}
-	server := &http.Server{Handler: tool, ReadHeaderTimeout: patience}
+	server := &http.Server{Handler: tool, ReadHeaderTimeout: patience, Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	tool.mu.Lock()
 	tool.server = server
 	tool.mu.Unlock()
@@ -160,19 +173,23 @@ func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the caller broke off: it has not been called
 	}
 	tool.mu.Lock()
-	tool.received = append(tool.received, Received{r.Method, r.Host, r.URL.RequestURI(), r.Header.Clone(), body})
+	tool.received = append(tool.received, Received{r.Method, r.Host, r.RequestURI, r.Header.Clone(), body, r.Trailer.Clone(), r.Proto})
 	tool.given++
 	id := "rf-" + strconv.Itoa(tool.given)
-	behaviour, gate := tool.usual, tool.gate
+	behaviour, answers, gate := tool.usual, tool.answers, tool.gate
 	tool.mu.Unlock()
 	if b := r.Header.Get(BehaviourHeader); b != "" {
-		behaviour = Behaviour(b)
+		behaviour, answers = Behaviour(b), nil
 	}
 	if gate != nil {
 		select {
 		case <-gate:
 		case <-tool.ended.Done():
 		}
+	}
+	if answers != nil {
+		answers(w, r)
+		return
 	}
 	if then, slow := strings.CutPrefix(string(behaviour), "slow"); slow {
 		select {
