@@ -41,52 +41,89 @@ func (s *step) repeated(a Arrive) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// decide is the table of arrivals in the package comment: each line is one case, in the table's order; the first that
-// fits decides. A fingerprint that is decided in another record goes there once no row of its own has decided here.
+// decide is the table of arrivals in the package comment: each line is one case here. A fingerprint that is decided in
+// another record goes there once no row of its own has decided here.
 func (s *step) decide(a Arrive) Verdict {
-	absent := a.Run == ""
-	own := s.rec.own(a.Fingerprint, a.Run)
-	live := s.rec.newest(a.Fingerprint, Reserved, InFlight)
-	doubt := s.rec.newest(a.Fingerprint, InDoubt)
-	committed := s.rec.newest(a.Fingerprint, Committed, Alias)
-	held := s.rec.newest(a.Fingerprint, HeldRow)
-	approved := s.rec.newest(a.Fingerprint, Approved)
-	denied := s.rec.newest(a.Fingerprint, DeniedRow)
-	switch {
-	case own >= 0: // 1
-		return s.byState(own, a)
-	case live >= 0: // 2
-		return s.joinLive(live, a)
-	case doubt >= 0: // 3
-		return s.stayInDoubt(doubt, a)
-	case absent && committed >= 0: // 4
-		return s.rec.replay(committed)
-	case held >= 0: // 5
-		return s.joinHold(held, a)
-	case approved >= 0: // 6
-		return s.consume(approved, a)
-	case denied >= 0: // 7
-		return s.rec.Rows[denied].denied()
-	case committed >= 0 && s.joinsCommitted(committed, a.Rule): // 8
-		return s.joinCommitted(committed, a)
-	case committed >= 0 && a.Rule.OnNewRun != Execute: // 9
-		return s.ask(a, ReasonNewRun, committed)
+	line, i := s.rec.line(a, s.now)
+	if line > 9 {
+		if v, moved := s.moved(a); moved {
+			return v
+		}
 	}
-	if v, moved := s.moved(a); moved {
-		return v
-	}
-	doubtful, near := s.rec.doubtful(a.Fingerprint), s.rec.near(a, s.now)
-	switch {
-	case doubtful >= 0: // 10
-		return s.ask(a, ReasonInDoubt, doubtful)
-	case near >= 0 && absent && a.Rule.OnAbsentRun == Hold: // 11, without a run
-		return s.ask(a, ReasonAbsentRun, near)
-	case near >= 0 && !absent && a.Rule.OnSameIntent != Execute && !s.rec.knows(a.Run): // 11
-		return s.ask(a, ReasonSameIntent, near)
-	case a.MovesTo != nil: // 12, but under the call's new name
-		return s.leaveMark(a)
+	switch line {
+	case 1:
+		return s.byState(i, a)
+	case 2:
+		return s.joinLive(i, a)
+	case 3:
+		return s.stayInDoubt(i, a)
+	case 4:
+		return s.rec.replay(i)
+	case 5:
+		return s.joinHold(i, a)
+	case 6:
+		return s.consume(i, a)
+	case 7:
+		return s.rec.Rows[i].denied()
+	case 8:
+		return s.joinCommitted(i, a)
+	case 9:
+		return s.ask(a, ReasonNewRun, i)
+	case 10:
+		return s.ask(a, ReasonInDoubt, i)
+	case 11:
+		if a.Run == "" {
+			return s.ask(a, ReasonAbsentRun, i)
+		}
+		return s.ask(a, ReasonSameIntent, i)
 	default: // 12
+		if a.MovesTo != nil { // but under the call's new name
+			return s.leaveMark(a)
+		}
 		return s.reserve(a)
+	}
+}
+
+// line finds the first line of the table that fits an arrival, and the row that the line is about (-1: of line 12).
+func (rec Record) line(a Arrive, now time.Time) (line, row int) {
+	absent := a.Run == ""
+	own := rec.own(a.Fingerprint, a.Run)
+	live := rec.newest(a.Fingerprint, Reserved, InFlight)
+	doubt := rec.newest(a.Fingerprint, InDoubt)
+	committed := rec.newest(a.Fingerprint, Committed, Alias)
+	held := rec.newest(a.Fingerprint, HeldRow)
+	approved := rec.newest(a.Fingerprint, Approved)
+	denied := rec.newest(a.Fingerprint, DeniedRow)
+	switch {
+	case own >= 0:
+		return 1, own
+	case live >= 0:
+		return 2, live
+	case doubt >= 0:
+		return 3, doubt
+	case absent && committed >= 0:
+		return 4, committed
+	case held >= 0:
+		return 5, held
+	case approved >= 0:
+		return 6, approved
+	case denied >= 0:
+		return 7, denied
+	case committed >= 0 && rec.joinsCommitted(committed, a.Rule, now):
+		return 8, committed
+	case committed >= 0 && a.Rule.OnNewRun != Execute:
+		return 9, committed
+	}
+	doubtful, near := rec.doubtful(a.Fingerprint), rec.near(a, now)
+	switch {
+	case doubtful >= 0:
+		return 10, doubtful
+	case near >= 0 && absent && a.Rule.OnAbsentRun == Hold:
+		return 11, near
+	case near >= 0 && !absent && a.Rule.OnSameIntent != Execute && !rec.knows(a.Run):
+		return 11, near
+	default:
+		return 12, -1
 	}
 }
 
@@ -171,8 +208,8 @@ func (s *step) joinHold(i int, a Arrive) Verdict {
 
 // joinsCommitted says whether a new run belongs to a committed row or alias: within the window, which never slides, or
 // where the rule joins all.
-func (s *step) joinsCommitted(i int, rule Rule) bool {
-	return rule.OnNewRun == Join || !s.now.After(s.rec.Rows[i].Arrived.Add(rule.Window))
+func (rec Record) joinsCommitted(i int, rule Rule, now time.Time) bool {
+	return rule.OnNewRun == Join || !now.After(rec.Rows[i].Arrived.Add(rule.Window))
 }
 
 func (s *step) joinCommitted(i int, a Arrive) Verdict {

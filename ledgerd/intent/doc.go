@@ -1,6 +1,6 @@
 // Package intent is the ledger's judgement: what happens to the executions of one intent when a call arrives, an
-// attempt reports, a human answers or time passes. It is the specification, and
-// the code beside it keeps the specification's order.
+// attempt reports, a human answers or time passes. This comment is the specification, and the code beside it keeps the
+// specification's order.
 //
 // It promises one function, [Step]: from a record, a command and a moment to the next record and a verdict. Step is
 // pure: no I/O, no clock, no randomness, no goroutines; equal arguments give equal results; a record is a value that is
@@ -34,7 +34,8 @@
 //
 // # What an arrival gets: fingerprint f, run r
 //
-// The first line that fits decides; [step.decide] has one case for each. Released rows count as not there.
+// The first line that fits decides: Record.line finds it, step.decide does what it says, and every line has its scripts
+// in testdata (rows_test.go). Released rows count as not there.
 //
 //	 1  a row of f with r among its runs (of several:     by its state: reserved, in_flight: wait; committed, alias:
 //	    the live one, then in_doubt, then committed or    replay; in_doubt, held, denied: the same; approved: execute

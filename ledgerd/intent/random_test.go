@@ -25,8 +25,7 @@ func TestInvariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 0))
 	seen := map[string]bool{}
 	for done := 0; done < *steps; {
-		w := &witness{t: t, random: random, at: Moment{Now: start}, attempts: map[string]*execution{},
-			holds: map[string]bool{}, seen: seen}
+		w := newWitness(t, random, seen)
 		for range 150 {
 			w.step()
 			done++
@@ -66,7 +65,14 @@ type witness struct {
 	attempts map[string]*execution
 	holds    map[string]bool // ids, whether they were released
 	log      []string
-	seen     map[string]bool
+
+	seen      map[string]bool // states and verdicts
+	specified map[string]bool // the rows of the tables
+}
+
+func newWitness(t *testing.T, random *rand.Rand, seen map[string]bool) *witness {
+	return &witness{t: t, random: random, at: Moment{Now: start}, attempts: map[string]*execution{}, holds: map[string]bool{},
+		seen: seen, specified: specifiedRows()}
 }
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
@@ -136,6 +142,11 @@ func (w *witness) step() {
 	if thorough {
 		w.time()
 		before = stored(w.t, w.rec)
+	}
+	for _, row := range decisions(w.rec, cmd, w.at) {
+		if !w.specified[row] {
+			w.fatalf("decided by %q, which the specification's tables do not have (rows_test.go)", row)
+		}
 	}
 	next, v := Step(w.rec, cmd, w.at)
 	w.log = append(w.log, "    "+(&story{at: w.at}).verdict(v))

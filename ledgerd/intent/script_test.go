@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(t, string(golden))
+			got, _ := play(t, string(golden))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -92,10 +92,12 @@ type story struct {
 	at              Moment
 	rule            Rule
 	attempts, holds int
+	decided         map[string]bool // see decisions
 }
 
-func play(t *testing.T, script string) string {
-	s := &story{t: t, at: Moment{Now: start}, rule: usual()}
+// play gives the transcript of a script, and by which rows of the specification's tables it was decided.
+func play(t *testing.T, script string) (transcript string, decided map[string]bool) {
+	s := &story{t: t, at: Moment{Now: start}, rule: usual(), decided: map[string]bool{}}
 	for n, line := range strings.Split(strings.TrimRight(script, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
 			continue // of the former transcript
@@ -107,7 +109,7 @@ func play(t *testing.T, script string) string {
 			}
 		}
 	}
-	return s.out.String()
+	return s.out.String(), s.decided
 }
 
 func (s *story) say(format string, args ...any) { fmt.Fprintf(&s.out, "  "+format+"\n", args...) }
@@ -158,7 +160,7 @@ func (s *story) do(words []string) error {
 		}
 		s.step(c)
 	case "await":
-		s.rec, _ = Step(s.rec, Tick{}, s.at)
+		s.pass()
 		if strings.HasPrefix(arg(0), "hold-") {
 			s.say("%s", s.verdict(s.rec.HoldState(arg(0))))
 		} else {
@@ -244,6 +246,7 @@ func result(word, missing string) Result {
 // record read back from its stored form decides the same.
 func (s *story) step(cmd Command) Verdict {
 	before := stored(s.t, s.rec)
+	s.note(cmd)
 	next, v := Step(s.rec, cmd, s.at)
 	if stored(s.t, s.rec) != before {
 		s.t.Fatalf("%T wrote into the record that it was given", cmd)
@@ -261,6 +264,19 @@ func (s *story) step(cmd Command) Verdict {
 		s.say("%s", s.change(c))
 	}
 	return v
+}
+
+// note takes down what decides a command.
+func (s *story) note(cmd Command) {
+	for _, name := range decisions(s.rec, cmd, s.at) {
+		s.decided[name] = true
+	}
+}
+
+// pass lets time pass without a word.
+func (s *story) pass() {
+	s.note(Tick{})
+	s.rec, _ = Step(s.rec, Tick{}, s.at)
 }
 
 func stored(t testing.TB, rec Record) string {

@@ -87,8 +87,8 @@ func TestEverythingThatARecordHoldsIsReadBack(t *testing.T) {
 func TestRandomRecordsAreReadBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		w := &witness{t: t, random: random, at: Moment{Now: start.Add(123456789)}, attempts: map[string]*execution{},
-			holds: map[string]bool{}, seen: map[string]bool{}}
+		w := newWitness(t, random, map[string]bool{})
+		w.at.Now = start.Add(123456789)
 		for range 60 {
 			w.step()
 			wantReadBack(t, w.rec)
