@@ -52,7 +52,7 @@ func (s *stream) read(rule *policy.Rule) (action canon.Action, request *mcp.Requ
 		return action, nil, tooLarge(rule.MaxBodyBytes)
 	}
 	if rule.Protocol == canon.MCP {
-		if request, unreadable = mcp.Read(s.request.Body, s.header("accept")); request == nil {
+		if request, unreadable = mcp.Read(s.request.Body, s.header("accept"), s.header("mcp-protocol-version")); request == nil {
 			return action, nil, unreadable
 		}
 	}

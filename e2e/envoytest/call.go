@@ -113,11 +113,13 @@ func (r Reply) HoldID() string {
 	p := r.Problem()
 	var result struct {
 		Result struct {
-			StructuredContent Problem `json:"structuredContent"`
+			Meta struct {
+				Problem Problem `json:"idem/problem"`
+			} `json:"_meta"`
 		}
 	}
 	if p.Hold.ID == "" && json.Unmarshal(r.Body, &result) == nil {
-		p = result.Result.StructuredContent
+		p = result.Result.Meta.Problem
 	}
 	return p.Hold.ID
 }

@@ -96,6 +96,9 @@ func (e *execution) finished(r HTTPReply) {
 		return
 	}
 	own := ownResult(r)
+	if id := e.caller.toolID; id != nil {
+		own.Body = e.caller.MCP.Returned(id, header(own.Headers, "content-type"), own.Body)
+	}
 	stored := storedResult(*own, e.caller.Rule.KeepHeaders)
 	if e.caller.MCP != nil {
 		if class, stored = finalResult(class, *stored); stored == nil {
@@ -135,6 +138,8 @@ func (e *execution) acknowledged(a wire.Answer) {
 			c.refuse(missingProblem(wire.MissingTooLarge))
 		case e.result.class == "":
 			c.reply(c.resultReply(*e.result.stored, outcomeCoalesced))
+		case c.ofExecutor(e.result.class, e.result.stored):
+			w.reserveAnew(c)
 		default:
 			c.reply(c.failureReply(e.result.class, e.result.stored))
 		}

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"slices"
+	"strings"
 
 	"idem/filter/mcp"
 	"idem/ledgerd/wire"
@@ -49,6 +50,36 @@ func (c *Call) respond(r wire.Result) (headers [][2]string, body []byte) {
 	contentType, body := c.MCP.Respond(r.Body)
 	headers = slices.DeleteFunc(typed(r.Headers, contentType), func(h [2]string) bool { return h[0] == finalHeader })
 	return headers, body
+}
+
+// underOwnID puts the call's body under an id of this worker's own. A body whose bytes somebody has signed or summed
+// stays as it is.
+func (c *Call) underOwnID() []byte {
+	if c.MCP == nil || sealed(c.Request.Headers) {
+		return c.Request.Body
+	}
+	c.toolID = c.MCP.OwnID(c.worker.host.NewID())
+	return c.MCP.Under(c.toolID, c.Request.Body)
+}
+
+// sealed says whether a header vouches for the very bytes of the body.
+func sealed(headers [][2]string) bool {
+	return slices.ContainsFunc(headers, func(h [2]string) bool {
+		switch h[0] {
+		case "content-digest", "content-md5", "digest", "repr-digest", "signature", "x-amz-content-sha256":
+			return true
+		case "authorization":
+			scheme, _, _ := strings.Cut(h[1], " ")
+			return strings.HasPrefix(scheme, "AWS4-") || strings.EqualFold(scheme, "Signature")
+		}
+		return false
+	})
+}
+
+// ofExecutor says whether a failure is about the caller that executed and not about the call: its session has ended, or
+// its transport was at fault. Who waited has a session of its own, and asks the ledger anew.
+func (c *Call) ofExecutor(class wire.Class, r *wire.Result) bool {
+	return c.MCP != nil && class == wire.ClassDefinite && r != nil && (r.Status == 400 || r.Status == 404)
 }
 
 // isFinal says whether a stored reply is the final of a tools/call.

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -20,7 +21,7 @@ const maxShownBytes = 16 << 10
 
 // toTool is the call that executes an attempt.
 func (c *Call) toTool(cluster, approvedBy string) HTTPCall {
-	return HTTPCall{Cluster: cluster, Headers: c.toolHeaders(approvedBy), Body: c.Request.Body, Timeout: c.Rule.ExecutionTimeout}
+	return HTTPCall{Cluster: cluster, Headers: c.toolHeaders(approvedBy), Body: c.underOwnID(), Timeout: c.Rule.ExecutionTimeout}
 }
 
 // toolHeaders are the caller's headers without what belongs to the caller's hop or to Idem. The tool is asked for a
@@ -33,7 +34,7 @@ func (c *Call) toolHeaders(approvedBy string) [][2]string {
 		case "host", "accept-encoding", "expect":
 			continue
 		}
-		if slices.Contains(c.Rule.RunHeaders, h[0]) {
+		if slices.Contains(c.Rule.RunHeaders, h[0]) && !c.ofSession(h[0]) {
 			continue
 		}
 		if key := c.Rule.ProviderKey; key != nil && h[0] == key.Header {
@@ -47,6 +48,9 @@ func (c *Call) toolHeaders(approvedBy string) [][2]string {
 	}
 	return headers
 }
+
+// ofSession says whether a header is the MCP transport's own: the tool needs it, also where a rule takes it for the run.
+func (c *Call) ofSession(name string) bool { return c.MCP != nil && strings.HasPrefix(name, "mcp-") }
 
 // forPeople is the call as written, for the one who answers a hold: a JSON object with method, path and args.
 func (r Request) forPeople(a canon.Action) []byte {

@@ -103,6 +103,10 @@ func (w *Worker) woken(c *Call, a wire.Answer) {
 	case wire.AnswerResult:
 		c.stored(a, outcomeCoalesced)
 	case wire.AnswerFailed:
+		if c.ofExecutor(a.Class, a.Result) {
+			w.reserveAnew(c)
+			return
+		}
 		c.reply(c.failureReply(a.Class, a.Result))
 	case wire.AnswerInDoubt:
 		c.refuse(problem{code: codeInDoubt, status: 504, since: a.Since, detail: detailInDoubt})

@@ -31,17 +31,23 @@ func events(body []byte) iter.Seq[[]byte] {
 				data, has = nil, false
 				continue
 			}
-			field, value, _ := bytes.Cut(line, []byte(":"))
-			if string(field) != "data" {
+			value, isData := dataOf(line)
+			if !isData {
 				continue
 			}
 			if has {
 				data = append(data, '\n')
 			}
-			data = append(data, bytes.TrimPrefix(value, []byte(" "))...)
+			data = append(data, value...)
 			has = true
 		}
 	}
+}
+
+// dataOf gives the value of a data line.
+func dataOf(line []byte) (value []byte, isData bool) {
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	return bytes.TrimPrefix(value, []byte(" ")), string(field) == "data"
 }
 
 // cutLine takes the first line: it ends in CR LF, LF or CR.
@@ -59,7 +65,11 @@ func cutLine(body []byte) (line, rest []byte) {
 
 // event writes one message as an event stream of one event.
 func event(message []byte) []byte {
-	out := append(make([]byte, 0, len(message)+32), "event: message\n"...)
+	return appendData(append(make([]byte, 0, len(message)+32), "event: message\n"...), message)
+}
+
+// appendData ends an event with a message as its data.
+func appendData(out, message []byte) []byte {
 	for line := range bytes.SplitSeq(message, []byte("\n")) {
 		out = append(append(append(out, "data: "...), bytes.TrimSuffix(line, []byte("\r"))...), '\n')
 	}

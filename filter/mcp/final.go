@@ -60,39 +60,42 @@ func readResponse(message []byte) (f Final) {
 	if f.Member == "error" {
 		f.Failed = true
 	} else if f.Present {
-		f.Failed, f.Asks = readResult(f.Value)
+		f.Failed, f.Asks, _ = readResult(f.Value)
 	}
 	return f
 }
 
-// readResult says whether a tool result is an error, and whether it asks for input (revision 2026-07-28: a resultType
-// other than complete, or inputRequests).
-func readResult(result []byte) (failed, asks bool) {
+// readResult says whether a tool result is an error, whether it asks for input (revision 2026-07-28: resultType
+// input_required), and whether it says its type. A result of a type that we do not know, such as the handle of a task,
+// does not ask: the tool took the call, and a second one would be a second execution.
+func readResult(result []byte) (failed, asks, typed bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(result), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
-		return false, false
+		return false, false, false
 	}
 	_, _ = dec.ReadToken()
+	wants := false
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return false, false
+			return false, false, false
 		}
 		key := name.String()
 		value, err := dec.ReadValue()
 		if err != nil {
-			return false, false
+			return false, false, false
 		}
 		switch key {
 		case "isError":
 			failed = string(value) == "true"
 		case "inputRequests":
-			asks = asks || value.Kind() != 'n'
+			wants = value.Kind() != 'n'
 		case "resultType":
-			asks = asks || value.Kind() == '"' && string(value) != `"complete"`
+			typed = true
+			asks = string(value) == `"input_required"`
 		}
 	}
-	return failed, asks
+	return failed, asks || wants && !typed, typed
 }
 
 // Stored gives the final as it is kept: a JSON object with the one member.

@@ -15,6 +15,9 @@ import (
 type Request struct {
 	ID    []byte // the JSON-RPC id as written: a string or a number
 	Event bool   // the caller takes event streams only, no plain JSON
+	Typed bool   // the caller wants to read in every result of which type it is: revision 2026-07-28 or later
+
+	idEnd int64 // where the id ends in the body
 }
 
 const methodCall = "tools/call"
@@ -22,8 +25,8 @@ const methodCall = "tools/call"
 // Read reads a POSTed message. It gives the request where the message is a tools/call, and nil where it is anything
 // else that may pass: another method, a notification, a response, or a batch of such. An error says why the message
 // must be refused: it is no JSON-RPC, it is a batch that holds a tools/call, or a tools/call without an id, whose
-// result nobody could be given.
-func Read(body []byte, accept []string) (*Request, *canon.Error) {
+// result nobody could be given. accept and revision are the values of the headers Accept and MCP-Protocol-Version.
+func Read(body []byte, accept, revision []string) (*Request, *canon.Error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(body))
 	var (
 		request *Request
@@ -36,7 +39,7 @@ func Read(body []byte, accept []string) (*Request, *canon.Error) {
 			if len(m.id) == 0 {
 				return nil, malformed(0, "/id", "a tools/call must have an id that is a string or a number: its result belongs to it")
 			}
-			request = &Request{ID: m.id, Event: !takesJSON(accept)}
+			request = &Request{ID: m.id, Event: !takesJSON(accept), Typed: typed(revision), idEnd: m.idEnd}
 		}
 	case '[':
 		var calls bool
@@ -64,8 +67,9 @@ func Read(body []byte, accept []string) (*Request, *canon.Error) {
 
 // member is what a JSON-RPC message says of itself.
 type member struct {
-	call bool
-	id   []byte
+	call  bool
+	id    []byte
+	idEnd int64
 }
 
 // readMember reads a whole object. A duplicate name is an error of the decoder.
@@ -91,7 +95,7 @@ func readMember(dec *jsontext.Decoder) (m member, err error) {
 			}
 		case "id":
 			if k := value.Kind(); k == '"' || k == '0' {
-				m.id = bytes.Clone(value)
+				m.id, m.idEnd = bytes.Clone(value), dec.InputOffset()
 			}
 		}
 	}
@@ -139,6 +143,13 @@ func takesJSON(accept []string) bool {
 		}
 	}
 	return !said
+}
+
+// typed says whether the revision of the protocol is one that has a resultType in every result. Revisions are dates;
+// what is none is none that we know.
+func typed(revision []string) bool {
+	const since = "2026-07-28"
+	return len(revision) == 1 && len(revision[0]) == len(since) && revision[0][0] <= '9' && revision[0] >= since
 }
 
 func malformed(offset int64, pointer, detail string) *canon.Error {

@@ -32,7 +32,7 @@ func TestOnlyAToolsCallIsGuarded(t *testing.T) {
 		{"no UTF-8", "{\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}", false, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			request, refused := Read([]byte(tc.body), nil)
+			request, refused := Read([]byte(tc.body), nil, nil)
 			if (refused != nil) != tc.refused || (request != nil) != tc.call {
 				t.Fatalf("read as %v, refused with %v", request, refused)
 			}
@@ -51,7 +51,7 @@ func TestFormFollowsWhatTheCallerAccepts(t *testing.T) {
 		"": false, "application/json, text/event-stream": false, "text/event-stream": true, "*/*": false,
 		"application/json;q=0, text/event-stream": true, "TEXT/EVENT-STREAM": true,
 	} {
-		request, err := Read([]byte(`{"id":1,"method":"tools/call"}`), []string{accept})
+		request, err := Read([]byte(`{"id":1,"method":"tools/call"}`), []string{accept}, nil)
 		if err != nil || request.Event != event {
 			t.Errorf("accept %q: event %v (%v), want %v", accept, request.Event, err, event)
 		}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,21 +18,48 @@ const (
 
 // Respond gives a stored final to a request, under its id and in the form that its caller takes.
 func (r *Request) Respond(stored []byte) (contentType string, body []byte) {
-	out := append(make([]byte, 0, len(stored)+len(r.ID)+32), `{"jsonrpc":"2.0","id":`...)
+	out := append(make([]byte, 0, len(stored)+len(r.ID)+64), `{"jsonrpc":"2.0","id":`...)
 	out = append(out, r.ID...)
 	out = append(out, ',')
-	out = append(out, stored[1:]...) // the object's opening brace is ours
-	return r.form(out)
+	if rest, ok := r.untyped(stored); ok {
+		out = append(out, `"result":{"resultType":"complete"`...)
+		if rest[0] != '}' {
+			out = append(out, ',')
+		}
+		return r.form(append(out, rest...))
+	}
+	return r.form(append(out, stored[1:]...)) // the object's opening brace is ours
+}
+
+// untyped says whether a stored result lacks the type that this caller wants to read in it, because the tool gave it to
+// a caller of an earlier revision; absent means complete there. rest is what follows the result's opening brace.
+func (r *Request) untyped(stored []byte) (rest []byte, ok bool) {
+	result, isResult := bytes.CutPrefix(stored, []byte(`{"result":`))
+	if !r.Typed || !isResult {
+		return nil, false
+	}
+	result = bytes.TrimLeft(result, " \t\r\n")
+	if result[0] != '{' {
+		return nil, false
+	}
+	if _, _, typed := readResult(result); typed {
+		return nil, false
+	}
+	return bytes.TrimLeft(result[1:], " \t\r\n"), true
 }
 
 // Refuse gives a request a tool result that is an error: text for the model, and problem, a JSON object, for programs.
+// It stands in _meta: clients hold a structuredContent, of an error too, against the tool's output schema.
 func (r *Request) Refuse(text string, problem []byte) (contentType string, body []byte) {
 	stored := append(make([]byte, 0, len(problem)+len(text)+128), `{"result":{"content":[{"type":"text","text":`...)
 	stored, _ = jsontext.AppendQuote(stored, text)
-	stored = append(stored, `}],"structuredContent":`...)
-	stored = append(append(stored, problem...), `,"isError":true}}`...)
+	stored = append(stored, `}],"isError":true,"_meta":{"`+MetaProblem+`":`...)
+	stored = append(append(stored, problem...), `}}}`...)
 	return r.Respond(stored)
 }
+
+// MetaProblem is the member of a refusal's _meta that holds the problem.
+const MetaProblem = "idem/problem"
 
 func (r *Request) form(message []byte) (contentType string, body []byte) {
 	if r.Event {

@@ -1,0 +1,97 @@
+package mcp
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// OwnID makes of random, a text that nobody else has, an id of the same kind as the caller's, a string or a number.
+//
+// What executes a call on the worker's behalf goes to the tool under an id of its own: a client that gives up says so by
+// notifications/cancelled, and a tool that knew the call by that client's id would drop the result of an execution that
+// others wait for, or that the client's own retry is to be given.
+func (r *Request) OwnID(random string) []byte {
+	if r.ID[0] == '"' {
+		id, _ := jsontext.AppendQuote(nil, random)
+		return id
+	}
+	const exact = 1<<53 - 1 // what every JSON reader keeps
+	sum := uint64(14695981039346656037)
+	for i := range len(random) { // FNV-1a
+		sum = (sum ^ uint64(random[i])) * 1099511628211
+	}
+	return strconv.AppendUint(nil, (sum^sum>>53)&exact|1<<52, 10)
+}
+
+// Under gives the request's body with another id. The body is the one that was read.
+func (r *Request) Under(id, body []byte) []byte {
+	begin := int(r.idEnd) - len(r.ID)
+	return slices.Concat(body[:begin], id, body[r.idEnd:])
+}
+
+// Returned gives the reply to a body that bore id as the caller is to read it: the response bears the caller's own id,
+// and everything else is as the tool wrote it.
+func (r *Request) Returned(id []byte, contentType string, body []byte) []byte {
+	if !isEventStream(contentType) {
+		return r.renamed(id, body)
+	}
+	out := make([]byte, 0, len(body)+len(r.ID))
+	var data, fields []byte // of the event: its data, joined, and its other lines
+	has := false
+	begin, rest := body, bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	for len(rest) > 0 {
+		var line []byte
+		before := rest
+		line, rest = cutLine(rest)
+		whole := before[:len(before)-len(rest)]
+		switch value, isData := dataOf(line); {
+		case isData:
+			if has {
+				data = append(data, '\n')
+			}
+			data, has = append(data, value...), true
+		case len(line) > 0:
+			fields = append(fields, whole...)
+		default: // the event is complete
+			event := begin[:len(begin)-len(rest)]
+			if message := r.renamed(id, data); !bytes.Equal(message, data) {
+				out = appendData(append(out, fields...), message)
+			} else {
+				out = append(out, event...)
+			}
+			begin, data, fields, has = rest, nil, nil, false
+		}
+	}
+	return append(out, begin...)
+}
+
+// renamed gives a response to id the caller's id. Any other message stays.
+func (r *Request) renamed(id, message []byte) []byte {
+	dec := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowDuplicateNames(true))
+	if dec.PeekKind() != '{' {
+		return message
+	}
+	_, _ = dec.ReadToken()
+	var end int64
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return message
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		switch {
+		case err != nil || key == "method":
+			return message
+		case key == "id" && bytes.Equal(value, id):
+			end = dec.InputOffset()
+		}
+	}
+	if end == 0 {
+		return message
+	}
+	return slices.Concat(message[:int(end)-len(id)], r.ID, message[end:])
+}

@@ -1,0 +1,80 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, body, accept, revision string) *Request {
+	t.Helper()
+	request, err := Read([]byte(body), []string{accept}, []string{revision})
+	if err != nil || request == nil {
+		t.Fatalf("%s is not read as a tools/call: %v", body, err)
+	}
+	return request
+}
+
+func TestStoredResultIsTypedForWhoWantsToReadIt(t *testing.T) {
+	for _, tc := range []struct{ revision, stored, want string }{
+		{"2025-11-25", `{"result":{"content":[]}}`, `"result":{"content":[]}}`},
+		{"", `{"result":{"content":[]}}`, `"result":{"content":[]}}`},
+		{"DRAFT-2026", `{"result":{"content":[]}}`, `"result":{"content":[]}}`},
+		{"2026-07-28", `{"result":{"content":[]}}`, `"result":{"resultType":"complete","content":[]}}`},
+		{"2027-01-01", `{"result": { }}`, `"result":{"resultType":"complete"}}`},
+		{"2026-07-28", `{"result":{"resultType":"task"}}`, `"result":{"resultType":"task"}}`},
+		{"2026-07-28", `{"error":{"code":1}}`, `"error":{"code":1}}`},
+	} {
+		request := read(t, `{"id":1,"method":"tools/call"}`, "", tc.revision)
+		if _, body := request.Respond([]byte(tc.stored)); string(body) != `{"jsonrpc":"2.0","id":1,`+tc.want {
+			t.Errorf("%s of %s is given as %s", tc.stored, tc.revision, body)
+		}
+	}
+}
+
+func TestReplyComesBackUnderTheCallersID(t *testing.T) {
+	request := read(t, `{"method":"tools/call", "id" : "me" ,"params":{"id":"me"}}`, "", "")
+	own := request.OwnID("r-1")
+	if asked := request.Under(own, []byte(`{"method":"tools/call", "id" : "me" ,"params":{"id":"me"}}`)); string(asked) != `{"method":"tools/call", "id" : "r-1" ,"params":{"id":"me"}}` {
+		t.Errorf("the tool is asked %s", asked)
+	}
+	for _, tc := range []struct{ name, contentType, reply, want string }{
+		{"JSON", ContentJSON, `{"result":{"id":"r-1"}, "id": "r-1"}`, `{"result":{"id":"r-1"}, "id": "me"}`},
+		{"no response", ContentJSON, `{"id":"r-1","method":"ping"}`, `{"id":"r-1","method":"ping"}`},
+		{"another's", ContentJSON, `{"id":"x","result":{}}`, `{"id":"x","result":{}}`},
+		{"no JSON", "text/plain", "not found", "not found"},
+		{"events", ContentEvents + "; charset=utf-8",
+			": hello\r\nid: 1\r\ndata:\r\n\r\nevent: message\r\nid: 2\r\ndata: {\"method\":\"notifications/progress\"}\r\n\r\nevent: message\r\nid: 3\r\ndata: {\"id\":\"r-1\",\"result\":{}}\r\n\r\n",
+			": hello\r\nid: 1\r\ndata:\r\n\r\nevent: message\r\nid: 2\r\ndata: {\"method\":\"notifications/progress\"}\r\n\r\nevent: message\r\nid: 3\r\ndata: {\"id\":\"me\",\"result\":{}}\n\n"},
+		{"an event on two lines", ContentEvents, "data: {\"id\":\ndata: \"r-1\",\"result\":{}}\n\ndata: cut", "data: {\"id\":\ndata: \"me\",\"result\":{}}\n\ndata: cut"},
+	} {
+		if got := request.Returned(own, tc.contentType, []byte(tc.reply)); string(got) != tc.want {
+			t.Errorf("%s: %q comes back as %q", tc.name, tc.reply, got)
+		}
+	}
+}
+
+func TestOwnIDIsOfTheCallersKindAndExact(t *testing.T) {
+	request := read(t, `{"method":"tools/call","id":1}`, "", "")
+	seen := map[string]bool{}
+	for _, random := range []string{"a", "b", strings.Repeat("0", 32), strings.Repeat("f", 32)} {
+		id := string(request.OwnID(random))
+		if len(id) != 16 || strings.ContainsAny(id, "eE.\"") || id > "9007199254740991" || seen[id] {
+			t.Errorf("the id of %s is %s", random, id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestOnlyAResultThatSaysSoAsksForInput(t *testing.T) {
+	for result, asks := range map[string]bool{
+		`{"resultType":"input_required","requestState":"s"}`: true,
+		`{"inputRequests":{"a":{}}}`:                         true,
+		`{"resultType":"complete","inputRequests":{}}`:       false,
+		`{"resultType":"task","taskId":"t"}`:                 false,
+		`{"content":[]}`:                                     false,
+	} {
+		if f := ReadFinal(ContentJSON, []byte(`{"id":1,"result":`+result+`}`)); !f.Present || f.Asks != asks || f.Failed {
+			t.Errorf("%s is read as %+v", result, f)
+		}
+	}
+}
