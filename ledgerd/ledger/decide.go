@@ -2,13 +2,11 @@ package ledger
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/store"
-	"idem/ledgerd/wire"
 )
 
 const (
@@ -45,20 +43,19 @@ func (l *Ledger) decide(key string, jobs []*job) {
 			return
 		}
 		next, w := l.step(e, jobs, at)
-		if w == nil && slices.ContainsFunc(written, func(u unheard) bool { return u.expect == e.version }) {
+		switch mayHappenYet := slices.ContainsFunc(written, func(u unheard) bool { return u.expect == e.version }); {
+		case w != nil: // write it
+		case mayHappenYet:
 			l.giveUp(key, jobs, errPending)
 			return
-		}
-		if w == nil {
-			if remembered && !l.o.SoleOwner && !slices.ContainsFunc(jobs, func(j *job) bool { return !l.trueFromMemory(e, j) }) {
-				l.finish(jobs, e)
-				return
-			}
-			if remembered && !l.o.SoleOwner {
-				fresh = true
-				continue
-			}
+		case !remembered || l.o.SoleOwner:
 			l.settle(key, jobs, e)
+			return
+		case slices.ContainsFunc(jobs, func(j *job) bool { return !l.trueFromMemory(e, j) }):
+			fresh = true
+			continue
+		default:
+			l.finish(jobs, e)
 			return
 		}
 		epoch := l.records.now()
@@ -160,106 +157,6 @@ func (l *Ledger) step(e *entry, jobs []*job, at intent.Moment) (*entry, *store.W
 	return next, w
 }
 
-var defaultMaxResult = wire.DefaultRule().MaxResultBytes
-
-// command gives a job's command as it is for this record: a result that is larger than its attempt's rule allows is
-// committed without its bytes.
-func (l *Ledger) command(c *content, j *job) intent.Command {
-	fits := func(attempt string, r *intent.Result) {
-		limit, ok := c.Limits[attempt]
-		if !ok {
-			limit = defaultMaxResult
-		}
-		if r.Size > min(limit, l.o.MaxResultBytes) {
-			r.Missing = wire.MissingTooLarge
-		}
-	}
-	switch cmd := j.cmd.(type) {
-	case intent.Commit:
-		fits(cmd.Attempt, &cmd.Result)
-		return cmd
-	case intent.Fail:
-		if cmd.Failure != nil {
-			failure := *cmd.Failure
-			fits(cmd.Attempt, &failure)
-			cmd.Failure = &failure
-		}
-		return cmd
-	case intent.Resolve:
-		if cmd.Result != nil {
-			result := *cmd.Result
-			fits(cmd.Attempt, &result)
-			cmd.Result = &result
-		}
-		return cmd
-	}
-	return j.cmd
-}
-
-// load gives a record, from memory if it may.
-func (l *Ledger) load(key string, fresh bool) (e *entry, remembered bool, err error) {
-	if !fresh {
-		if e, ok := l.records.get(key); ok {
-			return e, true, nil
-		}
-	}
-	epoch := l.records.now()
-	rec, err := l.store.Load(l.call(), key)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		l.records.drop(key)
-		return &entry{key: key}, false, nil
-	case err != nil:
-		l.outage.failed()
-		return nil, false, unavailable(err)
-	}
-	if e, err = decodeRecord(key, rec.Version, rec.Data); err != nil {
-		l.o.Log.Error("a record cannot be read; its intent is refused until it can", "intent", key, "error", err)
-		return nil, false, unavailable(err)
-	}
-	l.records.put(epoch, key, e, e.weight())
-	return e, false, nil
-}
-
-// swap writes, and notes whether the store can.
-func (l *Ledger) swap(w *store.Write) (uint64, error) {
-	version, err := l.store.Swap(l.call(), *w)
-	switch {
-	case err == nil:
-		l.outage.wrote(w.Now)
-	case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrOverloaded):
-		l.outage.failed()
-	}
-	return version, err
-}
-
-// wrote remembers what was written.
-func (l *Ledger) wrote(epoch int64, e *entry, w *store.Write) {
-	if w.Data == nil {
-		l.records.drop(e.key)
-		return
-	}
-	l.records.put(epoch, e.key, e, e.weight())
-	for _, p := range w.Put {
-		if r, err := decodeResult(p.Data); err == nil {
-			l.results.put(l.results.now(), resultName(p.Attempt, digestOf(&e.Record, p.Attempt)), r, r.weight(cap(p.Data)))
-		}
-	}
-}
-
-// digestOf gives what a record remembers of stored bytes.
-func digestOf(rec *intent.Record, name string) string {
-	for i := range rec.Rows {
-		if r := rec.Rows[i].Result; r != nil && r.Attempt == name {
-			return r.Digest
-		}
-		if r := rec.Rows[i].Failure; r != nil && r.Attempt == name {
-			return r.Digest
-		}
-	}
-	return ""
-}
-
 // settle gives out verdicts that are true of what the store has, and tells those who wait for the record.
 func (l *Ledger) settle(key string, jobs []*job, e *entry) {
 	l.finish(jobs, e)
@@ -278,58 +175,4 @@ func (l *Ledger) giveUp(key string, jobs []*job, err error) {
 	for _, j := range jobs {
 		j.err = unavailable(err)
 	}
-}
-
-// moment is the moment of a decision that is made now.
-func (l *Ledger) moment() (intent.Moment, error) {
-	now, err := l.Now(l.call())
-	if err != nil {
-		l.outage.failed()
-		return intent.Moment{}, err
-	}
-	resumed, err := l.resumed(now)
-	return intent.Moment{Now: now, Resumed: resumed}, err
-}
-
-// unavailable makes every error of the store one that callers can tell apart: overloaded, or unavailable.
-func unavailable(err error) error {
-	if errors.Is(err, store.ErrOverloaded) || errors.Is(err, store.ErrUnavailable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
-}
-
-// shelf is where index entries stand that are only there to be looked up: a scan up to now does not meet them.
-var shelf = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-
-// doubted says whether a row's attempt is or was in doubt.
-func doubted(r *intent.Row) bool {
-	return r.Attempt != "" && slices.ContainsFunc(r.History, func(e intent.Event) bool { return e.State == intent.InDoubt })
-}
-
-// entries gives the index entries of a record. Holds has a hold whatever became of it, and Doubts a row that has ever
-// been in doubt, so that a second answer finds them and is told that they are not open; only the open ones have their
-// own time, the others stand on the shelf.
-func entries(rec *intent.Record, due time.Time) []store.Entry {
-	var list []store.Entry
-	if !due.IsZero() {
-		list = append(list, store.Entry{Index: store.Due, At: due})
-	}
-	for i := range rec.Rows {
-		r := &rec.Rows[i]
-		if q := r.Question; q != nil {
-			at := shelf
-			if r.State == intent.HeldRow {
-				at = q.Opened
-			}
-			list = append(list, store.Entry{Index: store.Holds, ID: q.ID, At: at})
-		}
-		switch {
-		case r.State == intent.InDoubt:
-			list = append(list, store.Entry{Index: store.Doubts, ID: r.Attempt, At: r.Since})
-		case doubted(r):
-			list = append(list, store.Entry{Index: store.Doubts, ID: r.Attempt, At: shelf})
-		}
-	}
-	return list
 }

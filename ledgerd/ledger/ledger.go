@@ -124,27 +124,6 @@ func (l *Ledger) Now(ctx context.Context) (time.Time, error) {
 	return l.raise(now), nil
 }
 
-// callTime is a context that bounds calls of the store.
-type callTime struct {
-	ctx  context.Context
-	made time.Time
-}
-
-// call gives a context for a call of the store that is nobody's in particular. Calls of about the same time share one,
-// which ends no sooner than three quarters of StoreTimeout after any of them began: a timer for each would cost more
-// than the rest of the call.
-func (l *Ledger) call() context.Context {
-	now := time.Now()
-	c := l.calls.Load()
-	if c == nil || now.Sub(c.made) > l.o.StoreTimeout/4 {
-		ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
-		context.AfterFunc(ctx, cancel)
-		c = &callTime{ctx, now}
-		l.calls.Store(c)
-	}
-	return c.ctx
-}
-
 // raise gives now, or what was heard before if that is greater.
 func (l *Ledger) raise(now time.Time) time.Time {
 	for {

@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/store"
@@ -160,116 +158,4 @@ func (l *Ledger) answer(ctx context.Context, key string, j *job) (*entry, error)
 		return nil, fmt.Errorf("%s: %w", v.Why, ErrNotFound)
 	}
 	return j.seen, nil
-}
-
-// keyOfAttempt gives the record of an attempt that is or was in doubt, or executes, or whose record is among the newest.
-func (l *Ledger) keyOfAttempt(ctx context.Context, attempt string) (string, error) {
-	key, err := l.lookup(ctx, store.Doubts, attempt)
-	if !errors.Is(err, ErrNotFound) {
-		return key, err
-	}
-	if key, known := l.leases.key(attempt); known {
-		return key, nil
-	}
-	records, err := l.newest(ctx, mostSearched)
-	if err != nil {
-		return "", err
-	}
-	for _, e := range records {
-		if _, there := e.Record.Row(attempt); there {
-			return e.key, nil
-		}
-	}
-	return "", noAttempt(attempt)
-}
-
-func noAttempt(attempt string) error {
-	return fmt.Errorf("no attempt %q in doubt is known; one that was settled goes when its retention ends: %w", attempt, ErrNotFound)
-}
-
-// lookup gives the record that an index entry leads to.
-func (l *Ledger) lookup(ctx context.Context, index store.Index, id string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
-	defer cancel()
-	e, err := l.store.Lookup(ctx, index, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return "", fmt.Errorf("%s %q: %w", index, id, ErrNotFound)
-	case err != nil:
-		return "", unavailable(err)
-	}
-	return e.Key, nil
-}
-
-// find gives the record that an index entry leads to, as it is now.
-func (l *Ledger) find(ctx context.Context, index store.Index, id string) (*entry, error) {
-	key, err := l.lookup(ctx, index, id)
-	if err != nil {
-		return nil, err
-	}
-	return l.view(ctx, key)
-}
-
-// view gives a record as it is now, without writing what time has done to it. An empty one where there is none.
-func (l *Ledger) view(ctx context.Context, key string) (*entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
-	defer cancel()
-	rec, err := l.store.Load(ctx, key)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return &entry{key: key}, nil
-	case err != nil:
-		return nil, unavailable(err)
-	}
-	e, err := decodeRecord(key, rec.Version, rec.Data)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return l.aged(e)
-}
-
-// aged gives an entry's record as time has made it.
-func (l *Ledger) aged(e *entry) (*entry, error) {
-	at, err := l.moment()
-	if err != nil {
-		return nil, err
-	}
-	now := *e
-	now.Record, _ = intent.Step(e.Record, intent.Tick{}, at)
-	return &now, nil
-}
-
-// rows calls take for the open entries of an index, oldest first, until limit were taken.
-func (l *Ledger) rows(ctx context.Context, index store.Index, limit int, take func(e *entry, id string) bool) error {
-	now, err := l.Now(ctx)
-	if err != nil {
-		return err
-	}
-	seen := map[string]*entry{} // records of this page: one may have many holds
-	var after *store.Entry
-	for limit > 0 {
-		page := min(limit, 256)
-		list, err := l.scan(ctx, index, now.Add(time.Millisecond), after, page)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			e := seen[list[i].Key]
-			if e == nil {
-				if e, err = l.view(ctx, list[i].Key); err != nil {
-					return err
-				}
-				seen[list[i].Key] = e
-			}
-			if take(e, list[i].ID) {
-				limit--
-			}
-		}
-		if len(list) < page {
-			return nil
-		}
-		after = &list[len(list)-1]
-		clear(seen)
-	}
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -79,32 +78,6 @@ func decodeRecord(key string, version uint64, data []byte) (*entry, error) {
 		return nil, fmt.Errorf("ledger: record %s cannot be read: %w", key, cmp.Or(err, errRecord))
 	}
 	return e, nil
-}
-
-// limited gives the limits with one more, without those whose attempt no longer executes.
-func (c *content) limited(attempt string, limit int64) map[string]int64 {
-	out := maps.Clone(c.Limits)
-	if out == nil {
-		out = map[string]int64{}
-	}
-	out[attempt] = limit
-	return out
-}
-
-// pruned gives the limits of those attempts that may still bring a result.
-func (c *content) pruned() map[string]int64 {
-	if len(c.Limits) == 0 {
-		return nil
-	}
-	out := map[string]int64{}
-	for i := range c.Record.Rows {
-		if r := &c.Record.Rows[i]; r.Attempt != "" && r.State != intent.Committed {
-			if limit, ok := c.Limits[r.Attempt]; ok {
-				out[r.Attempt] = limit
-			}
-		}
-	}
-	return out
 }
 
 // moment turns Unix milliseconds into a moment; 0 is none.

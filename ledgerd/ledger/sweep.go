@@ -60,14 +60,3 @@ func (l *Ledger) sweep(ctx context.Context) {
 		after = &due[len(due)-1]
 	}
 }
-
-// scan reads part of an index.
-func (l *Ledger) scan(ctx context.Context, index store.Index, until time.Time, after *store.Entry, limit int) ([]store.Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
-	defer cancel()
-	list, err := l.store.Scan(ctx, index, until, after, limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
-}

@@ -3,6 +3,8 @@ package ledger
 import (
 	"encoding/json"
 	"time"
+
+	"idem/ledgerd/intent"
 )
 
 // HoldView is a hold as people see it.
@@ -88,4 +90,54 @@ type StateView struct {
 	Rows     []RowView        `json:"rows"`     // newest first
 	Holds    []HoldView       `json:"holds"`    // open ones
 	InDoubt  []DoubtView      `json:"in_doubt"`
+}
+
+func holdView(e *entry, r *intent.Row) HoldView {
+	v := HoldView{
+		ID: r.Question.ID, Version: r.Question.Version, Reason: r.Question.Reason, Of: r.Question.Of, State: string(r.State),
+		Fingerprint: r.Fingerprint, Intent: e.key, Rule: r.Rule.Name, Tool: r.Tool, Runs: r.Runs, Action: r.Action,
+		Opened: r.Question.Opened, Expires: r.Question.Until, Audit: auditView(r),
+	}
+	if of, ok := e.Record.RowOf(*r.Question); ok {
+		v.OfAction, v.OfState, v.OfRuns, v.OfArrived = of.Action, string(of.State), of.Runs, of.Arrived
+	}
+	return v
+}
+
+func doubtView(e *entry, r *intent.Row) DoubtView {
+	return DoubtView{
+		Attempt: r.Attempt, State: string(r.State), Fingerprint: r.Fingerprint, Intent: e.key, Rule: r.Rule.Name, Tool: r.Tool,
+		Runs: r.Runs, Action: r.Action, Granted: r.Granted, Since: r.Since, ReleasableAfter: r.ReleasableAfter(), Audit: auditView(r),
+	}
+}
+
+func rowView(e *entry, r *intent.Row) RowView {
+	v := RowView{
+		Attempt: r.Attempt, State: string(r.State), Fingerprint: r.Fingerprint, Intent: e.key, Rule: r.Rule.Name, Tool: r.Tool,
+		Runs: r.Runs, Action: r.Action, Arrived: r.Arrived, Changed: r.Since, ApprovedBy: r.ApprovedBy, AliasOf: r.AliasOf,
+		Audit: auditView(r),
+	}
+	if r.Question != nil {
+		v.Hold = r.Question.ID
+	}
+	if result := r.Result; result != nil {
+		v.Status, v.Missing = result.Status, result.Missing
+	}
+	for _, h := range r.History {
+		v.History = append(v.History, ChangeView{At: h.At, State: string(h.State), Why: string(h.Why)})
+	}
+	for _, fenced := range e.Record.Evidence {
+		if fenced.Attempt == r.Attempt {
+			v.FencedCommits = append(v.FencedCommits, fenced.At)
+		}
+	}
+	return v
+}
+
+func auditView(r *intent.Row) []AuditView {
+	var list []AuditView
+	for _, a := range r.Audit {
+		list = append(list, AuditView(a))
+	}
+	return list
 }

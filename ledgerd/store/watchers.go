@@ -12,7 +12,7 @@ type Watchers struct {
 	mu   sync.Mutex
 	next int
 	all  map[int]func(key string)
-	copy atomic.Pointer[[]func(key string)] // what Tell reads: replaced whole whenever all changes
+	told atomic.Pointer[[]func(key string)] // all, as Tell reads it: replaced whole whenever all changes
 }
 
 // Add calls changed for each key that is told from now on, until ctx ends.
@@ -35,18 +35,18 @@ func (w *Watchers) Add(ctx context.Context, changed func(key string)) {
 	})
 }
 
-// publish makes the copy that Tell reads. The caller holds mu.
+// publish gives Tell all that listen now. The caller holds mu.
 func (w *Watchers) publish() {
 	list := make([]func(string), 0, len(w.all))
 	for _, f := range w.all {
 		list = append(list, f)
 	}
-	w.copy.Store(&list)
+	w.told.Store(&list)
 }
 
 // Tell says that the record of key was written.
 func (w *Watchers) Tell(key string) {
-	if list := w.copy.Load(); list != nil {
+	if list := w.told.Load(); list != nil {
 		for _, f := range *list {
 			f(key)
 		}

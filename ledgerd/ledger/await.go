@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"idem/ledgerd/intent"
+	"idem/ledgerd/wire"
+)
+
+// await waits until an attempt has ended or a hold is answered, the wait is over, or ctx or the ledger ends.
+func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
+	what := awaited{attempt: op.Attempt, hold: op.Hold}
+	w, ok := l.waiters.add(op.Intent, what, l.o.WaitersPerRow)
+	if !ok {
+		l.counts.add(countRefused, 1)
+		return wire.Answer{Kind: wire.AnswerError, Now: l.heardNow(), Code: wire.CodeOverloaded,
+			Detail: "as many callers wait for it as may wait for one", RetryAfterMS: retryOverloaded.Milliseconds()}
+	}
+	first := make(chan error, 1)
+	l.submit(op.Intent, &job{cmd: intent.Tick{}, fresh: true, waiter: w, done: func(j *job) { first <- j.err }})
+
+	timer := time.NewTimer(ms(op.WaitMS))
+	defer timer.Stop()
+	looked, ends := false, timer.C
+	for {
+		select {
+		case v := <-w.over:
+			return l.waited(ctx, op, v)
+		case err := <-first:
+			if err != nil {
+				l.waiters.remove(op.Intent, what, w)
+				return l.failure(op.Kind, err)
+			}
+			looked = true
+			if ends == nil { // the wait was over before the first look
+				return l.stillWaiting(ctx, op, what, w)
+			}
+			first = nil
+		case <-ends:
+			if looked {
+				return l.stillWaiting(ctx, op, what, w)
+			}
+			ends = nil
+		case <-ctx.Done():
+			l.waiters.remove(op.Intent, what, w)
+			return l.failure(op.Kind, ctx.Err())
+		case <-l.ctx.Done():
+			l.waiters.remove(op.Intent, what, w)
+			return l.failure(op.Kind, errClosed)
+		}
+	}
+}
+
+// stillWaiting answers a wait that is over before what it waits for is.
+func (l *Ledger) stillWaiting(ctx context.Context, op *wire.Op, what awaited, w *waiter) wire.Answer {
+	last := l.waiters.remove(op.Intent, what, w)
+	select {
+	case v := <-w.over:
+		return l.waited(ctx, op, v)
+	default:
+		return l.waited(ctx, op, last)
+	}
+}
+
+// changedElsewhere hears that a process wrote a record; it may have been this one.
+func (l *Ledger) changedElsewhere(key string) {
+	if l.waiters.waits(key) {
+		l.look(key, func() {})
+	}
+}
+
+// look reads a record again for those who wait for it.
+func (l *Ledger) look(key string, done func()) {
+	l.submit(key, &job{cmd: intent.Tick{}, fresh: true, done: func(*job) { done() }})
+}
+
+// poll looks at every record again that somebody waits for: a notification may be lost, and a lease may end.
+func (l *Ledger) poll(ctx context.Context) {
+	if !l.o.SoleOwner {
+		if err := l.heedReset(); err != nil {
+			l.o.Log.Warn("the store cannot be asked for resets; nothing is answered from memory", "error", err)
+		}
+	}
+	l.lookAgain(ctx)
+}
+
+func (l *Ledger) lookAgain(ctx context.Context) {
+	inTurn(ctx, l.waiters.keys(), l.look)
+}
+
+// inTurn starts something for each key, a few at a time, so that housekeeping never fills the queues.
+func inTurn(ctx context.Context, keys []string, start func(key string, done func())) {
+	t := newTurn(64)
+	for _, key := range keys {
+		if !t.enter(ctx) {
+			return
+		}
+		start(key, t.leave)
+	}
+	t.wait(ctx)
+}
