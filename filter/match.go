@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
+	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
 
 	"idem/canon"
 	"idem/filter/mcp"
@@ -81,7 +82,7 @@ func canonError(err error) *canon.Error {
 func (s *stream) former(action canon.Action) []wire.Identity {
 	var also []wire.Identity
 	for _, f := range s.plugin.config.Previous {
-		was, err := s.match(f.Candidates(s.request.Method, s.request.Authority, s.request.Path))
+		was, err := s.match(f.Candidates(s.route, s.request.Method, s.request.Authority, s.request.Path))
 		if err == nil && was.rule != nil && was.action.Fingerprint != action.Fingerprint {
 			also = append(also, wire.Identity{Intent: was.action.Intent, Fingerprint: was.action.Fingerprint})
 		}
@@ -128,4 +129,17 @@ func metadata(path []string) string {
 		return ""
 	}
 	return string(value)
+}
+
+// readRoute reads what the route says for Idem: its filter_metadata.idem.
+func (s *stream) readRoute() (mistake *policy.Mistake) {
+	members, err := proxywasm.GetPropertyMap([]string{"xds", "route_metadata", "filter_metadata", "idem"})
+	switch {
+	case errors.Is(err, types.ErrorStatusNotFound):
+		return nil
+	case err != nil: // of the kinds of values, null alone
+		return &policy.Mistake{Detail: "has a value that cannot be read; rule and mode are texts, or are left out"}
+	}
+	s.route, mistake = s.plugin.config.Route(members)
+	return mistake
 }

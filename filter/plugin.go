@@ -20,6 +20,7 @@ type plugin struct {
 	host   *host
 	queue  uint32
 	outbox outbox
+	said   map[string]bool
 	done   bool // the configuration has been replaced; what is under way is finished
 }
 
@@ -93,6 +94,21 @@ func (p *plugin) OnTick() {
 		p.done = false
 		proxywasm.PluginDone()
 	}
+}
+
+// mostSaid bounds how many different lines sayOnce keeps.
+const mostSaid = 256
+
+// sayOnce writes a line for the operator that would otherwise be written for every call.
+func (p *plugin) sayOnce(line string) {
+	if p.said[line] || len(p.said) == mostSaid {
+		return
+	}
+	if p.said == nil {
+		p.said = map[string]bool{}
+	}
+	p.said[line] = true
+	p.host.Warn(line)
 }
 
 // NewHttpContext makes the context of a stream.

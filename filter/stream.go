@@ -19,7 +19,8 @@ type stream struct {
 	plugin     *plugin
 	id         uint32
 	request    exchange.Request
-	bodySize   int            // of the request that call has taken over
+	bodySize   int // of the request that call has taken over
+	route      policy.Route
 	candidates []*policy.Rule // rules that the head matches; nil: the stream passes
 	call       *exchange.Call // parked, or watched while it passes
 	passing    *passing       // the reply to a stream that executes its own call; nil: it does not
@@ -34,7 +35,10 @@ func (s *stream) OnHttpRequestHeaders(_ int, endOfStream bool) (action types.Act
 		return s.unreadable("the request's headers", err)
 	}
 	s.readHead(headers)
-	s.candidates = s.plugin.config.Candidates(s.request.Method, s.request.Authority, s.request.Path)
+	if mistake := s.readRoute(); mistake != nil {
+		return s.misconfigured(mistake)
+	}
+	s.candidates = s.plugin.config.Candidates(s.route, s.request.Method, s.request.Authority, s.request.Path)
 	switch {
 	case len(s.candidates) == 0:
 		return types.ActionContinue
@@ -163,6 +167,13 @@ func (s *stream) letPass(unread bool) types.Action {
 // refuse answers a call that cannot be read.
 func (s *stream) refuse(err *canon.Error, protocol canon.Protocol) types.Action {
 	s.send(s.plugin.worker.Unreadable(err, protocol, s.request.Body))
+	return types.ActionPause
+}
+
+// misconfigured answers a call on a route that says what cannot be kept. Whether it would be guarded nobody knows.
+func (s *stream) misconfigured(m *policy.Mistake) types.Action {
+	s.plugin.sayOnce("the metadata idem of a route is refused, and with it every call on that route: " + m.String())
+	s.send(s.plugin.worker.Misconfigured("the metadata idem of this call's route is wrong: " + m.String()))
 	return types.ActionPause
 }
 

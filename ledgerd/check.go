@@ -16,7 +16,7 @@ func newCheck(s surroundings) *cobra.Command {
 		Use:   "check FILE",
 		Short: "Check a plugin configuration as the filter would",
 		Long: `Check a plugin configuration as the filter would, and say what it guards. FILE is the configuration as JSON or YAML,
-or an Envoy configuration with the filter in it; - is standard input.
+or an Envoy configuration with the filter in it, whose routes' metadata is checked too; - is standard input.
 
 ` + settingsReference,
 		Args: cobra.ExactArgs(1),
@@ -35,6 +35,10 @@ or an Envoy configuration with the filter in it; - is standard input.
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			out := c.OutOrStdout()
+			if wrong := routeMistakes(text, config.Config); len(wrong) > 0 {
+				fmt.Fprintf(out, "%s: calls on these routes are answered with 500 misconfigured:\n%s\n", args[0], printableLines(strings.Join(wrong, "\n")))
+				return verdictError{}
+			}
 			fmt.Fprintf(out, "%s: the filter takes this configuration. The first rule that matches wins:\n\n", args[0])
 			rows := [][]string{{"RULE", "MODE", "GUARDS", "RUN", "REPLY"}}
 			var flat []string // rules that find no run in a flat body
@@ -66,6 +70,9 @@ or an Envoy configuration with the filter in it; - is standard input.
 func guards(r *policy.Rule) string {
 	m := r.Match
 	parts := []string{strings.Join(m.Methods, ",")}
+	if m.Route {
+		parts = append(parts, "routes that name it")
+	}
 	if m.Host != "" {
 		parts = append(parts, m.Host)
 	}

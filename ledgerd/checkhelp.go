@@ -12,7 +12,8 @@ const settingsReference = `The settings in short; unit, default and limit of eac
 A rule:
 
   name, mode           mode: enforce, shadow or off
-  match                path or path_prefix, host, methods (["POST"]), tools (globs on the tool's name)
+  match                path or path_prefix, host, methods (["POST"]), tools (globs on the tool's name); or route: true,
+                       where routes name the rule in their metadata
   protocol             json, form or mcp
   tool, args           where they are; default: /tool and /args where the body has them, else the path and the whole body
   run                  where the run is, the id that is new for every re-plan; default: the header x-idem-run, else /runId

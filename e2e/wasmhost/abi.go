@@ -11,14 +11,15 @@ type status uint32
 
 // The statuses of the ABI.
 const (
-	ok              status = 0
-	notFound        status = 1
-	badArgument     status = 2
-	invalidMemory   status = 6
-	empty           status = 7
-	casMismatch     status = 8
-	internalFailure status = 10
-	unimplemented   status = 12
+	ok                   status = 0
+	notFound             status = 1
+	badArgument          status = 2
+	serializationFailure status = 3
+	invalidMemory        status = 6
+	empty                status = 7
+	casMismatch          status = 8
+	internalFailure      status = 10
+	unimplemented        status = 12
 )
 
 // guest is the VM in the middle of a host call.

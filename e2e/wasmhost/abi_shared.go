@@ -11,7 +11,13 @@ func hostGetProperty(ctx context.Context, pathPtr, pathSize, ptr, size uint32) s
 	if st != ok {
 		return st
 	}
-	value, known := g.scope().property(strings.ReplaceAll(strings.TrimSuffix(text[0], "\x00"), "\x00", "."))
+	path := strings.ReplaceAll(strings.TrimSuffix(text[0], "\x00"), "\x00", ".")
+	if value, st, is := g.scope().metadata(path); st != ok {
+		return st
+	} else if is {
+		return g.give(value, ptr, size)
+	}
+	value, known := g.scope().property(path)
 	if !known {
 		return notFound
 	}

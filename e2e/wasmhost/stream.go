@@ -25,6 +25,7 @@ type Stream struct {
 	extra             int
 	filterState       map[string]string
 	properties        map[string]string
+	route             map[string]any
 }
 
 // Upstream is what the filter let go on to the route's cluster.
@@ -45,6 +46,7 @@ type Request struct {
 	Body       []byte
 	Trailers   Headers
 	Properties map[string]string // besides those of the host's options
+	Route      map[string]any    // the filter_metadata of the request's route
 }
 
 // Request sends a whole request as Envoy reads it from HTTP/1.1: the body in one piece, its end in an empty one of its
@@ -63,7 +65,7 @@ func (vm *VM) Request(r Request) *Stream {
 			h.add(p[0], p[1])
 		}
 	}
-	s := vm.open(h, r.Properties, len(r.Body) == 0 && r.Trailers == nil)
+	s := vm.open(h, r.Properties, r.Route, len(r.Body) == 0 && r.Trailers == nil)
 	if len(r.Body) > 0 {
 		s.send(r.Body, false)
 	}
@@ -78,13 +80,13 @@ func (vm *VM) Request(r Request) *Stream {
 
 // Open sends a request's headers. Its body and trailers follow by [Stream.Send] and [Stream.SendTrailers].
 func (vm *VM) Open(headers Headers, end bool) *Stream {
-	s := vm.open(headers.clone(), nil, end)
+	s := vm.open(headers.clone(), nil, nil, end)
 	vm.host.settle()
 	return s
 }
 
-func (vm *VM) open(headers Headers, properties map[string]string, end bool) *Stream {
-	s := &Stream{vm: vm, instance: vm.ready(), filterState: map[string]string{}, properties: properties}
+func (vm *VM) open(headers Headers, properties map[string]string, route map[string]any, end bool) *Stream {
+	s := &Stream{vm: vm, instance: vm.ready(), filterState: map[string]string{}, properties: properties, route: route}
 	limit := vm.host.o.BufferLimit
 	s.request = half{
 		s: s, limit: limit, out: s.toUpstream,

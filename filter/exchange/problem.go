@@ -22,6 +22,7 @@ const (
 	codeNotSent           = "not_sent"
 	codeLedgerUnavailable = "ledger_unavailable"
 	codeOverloaded        = "overloaded"
+	codeMisconfigured     = "misconfigured"
 )
 
 const detailInDoubt = "it may have happened: the tool was called and its answer was lost; it is not executed again until a person says so"
@@ -57,6 +58,7 @@ var problemKinds = map[string]problemKind{
 	codeNotSent:              {502, "It surely did not happen", true, outcomeNotSent},
 	codeLedgerUnavailable:    {503, "The ledger is not available", true, outcomeUnavailable},
 	codeOverloaded:           {429, "A limit is reached", true, outcomeRefused},
+	codeMisconfigured:        {500, "The proxy is set up wrongly", false, outcomeRefused},
 	"malformed_body":         {400, "The body cannot be read", false, outcomeRefused},
 	"unsupported_media_type": {415, "The body's media type cannot be read", false, outcomeRefused},
 	"body_too_large":         {413, "The body is too large", false, outcomeRefused},
@@ -204,6 +206,14 @@ func missingProblem(why string) problem {
 func (w *Worker) Fault() Reply {
 	r := (&Call{}).problemReply(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
 		detail: "the filter could not handle this call; the tool was not called"})
+	w.count(r)
+	return r
+}
+
+// Misconfigured is the refusal of a call that nobody can say whether to guard, because of what the proxy's own
+// configuration says, and counts it. The tool was not called. A stream's callback may call it.
+func (w *Worker) Misconfigured(detail string) Reply {
+	r := (&Call{}).problemReply(problem{code: codeMisconfigured, detail: detail + "; the tool was not called"})
 	w.count(r)
 	return r
 }

@@ -2,7 +2,10 @@ package policy
 
 import (
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"idem/canon"
 )
@@ -165,6 +168,11 @@ func keyID(f field, keyed bool) string {
 	return id
 }
 
+// printable reports whether a text can be shown as it is.
+func printable(text string) bool {
+	return strings.IndexFunc(text, func(c rune) bool { return c == utf8.RuneError || !unicode.IsPrint(c) }) < 0
+}
+
 // visible reports whether a text has visible ASCII characters only.
 func visible(text string) bool {
 	for i := range len(text) {
@@ -233,6 +241,6 @@ func (p *parser) former(f field, c *Config) Former {
 // rekey gives a rule as it would be under another key.
 func (p *parser) rekey(f field, rule *Rule, key canon.Key) *Rule {
 	again := *rule
-	again.Canon = canonicalizer(f, rule.settings, key)
+	again.canonicalizers(f, key)
 	return &again
 }

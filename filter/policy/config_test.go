@@ -232,7 +232,7 @@ func TestMistakesOutsideOfRulesAreNamed(t *testing.T) {
 			`/fingerprint/previous: […] has 9 former configurations, and each costs every call another digest; keep at most 8`,
 		}},
 		{with(`"fingerprint": {"previous": [{"calls": [{"match": {}}]}]}`), []string{
-			`/fingerprint/previous/0/calls/0/match: {} does not name what is guarded; give path, path_prefix, host or tools`,
+			`/fingerprint/previous/0/calls/0/match: {} does not name what is guarded; give path, path_prefix, host, tools or route`,
 		}},
 		{with(`"calls": []`), []string{
 			`/calls: [] guards nothing; name what is guarded, such as [{"match": {"path_prefix": "/tools/"}}]`,

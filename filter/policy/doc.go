@@ -46,7 +46,7 @@
 //	mode                            "enforce" (default): one execution per intent. "shadow": every call is passed on
 //	                                and nothing is added to its reply; what would have been done is counted. "off": as
 //	                                if no rule matched.
-//	match                           required, and at least path, path_prefix, host or tools of it. See below.
+//	match                           required, and at least path, path_prefix, host, tools or route of it. See below.
 //	protocol                        "json" (default), "form", or "mcp" (which requires match.tools).
 //	tool, args                      A source each. Default of the tool: /tool where the body has it, else the endpoint;
 //	                                of the args: /args where the body has it, else the whole body.
@@ -119,4 +119,21 @@
 // dropping path parameters give, in any order. A rule that enforces matches when any of the readings does. A rule in
 // mode "shadow" or "off", which lets calls through, matches only when every reading does. A path with more readings
 // than are worth looking at is guarded by every rule that enforces. A rule's own path must have one reading only.
+//
+// # What a route says
+//
+// A route of Envoy may say in its metadata (metadata.filter_metadata.idem) how its calls are guarded, in two texts:
+//
+//	rule                            The name of a rule. It is used as if it stood first in calls and its match named no
+//	                                path and no host: the route has decided on those. Its methods and tools hold; what
+//	                                they leave out falls under the other rules, by their matches. Where the path is not
+//	                                the rule's own it counts, so that calls of two paths are never one.
+//	mode                            The mode of every rule on this route, in place of its own.
+//
+// A rule with match.route true (beside it methods and tools only, and a name) is for routes alone. A mode that lets calls
+// through ("shadow", "off") counts only for a path that can be read in one way: the tool might read another as a path
+// that lies under another route; there the rule's own mode holds. Any other name or value under idem, a rule that is
+// none and a value that is no text are mistakes. All calls on such a route, guarded or not, get 500 misconfigured and do
+// not reach the tool, and the log says once what is wrong: what an operator wanted to guard must not pass because of a
+// slip. Former configurations (fingerprint.previous) are read as if the route had said the same then.
 package policy

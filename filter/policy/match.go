@@ -8,6 +8,7 @@ import (
 
 // Match says which calls a rule is for. What it does not name matches everything; Methods is never empty.
 type Match struct {
+	Route            bool     // only the calls whose route names the rule; no path and no host is set then
 	Path, PathPrefix string   // at most one is set
 	Host             string   // lower case, without a port
 	Methods          []string // upper case
@@ -17,26 +18,32 @@ type Match struct {
 // Candidates gives the rules that may be for a call, in their order. The first of them whose tools match wins; it
 // takes the body to know, see [Match.MatchesTool]. path is the request target, host what the caller wrote as
 // authority.
-func (c *Config) Candidates(method, host, path string) []*Rule {
-	return candidates(c.Calls, method, host, path)
+func (c *Config) Candidates(route Route, method, host, path string) []*Rule {
+	return candidates(c.Calls, route, method, host, path)
 }
 
 // Candidates gives the rules that the former configuration may have recorded a call under, in their order.
-func (f Former) Candidates(method, host, path string) []*Rule {
-	return candidates(f.Calls, method, host, path)
+func (f Former) Candidates(route Route, method, host, path string) []*Rule {
+	return candidates(f.Calls, route, method, host, path)
 }
 
-func candidates(rules []*Rule, method, host, path string) []*Rule {
+func candidates(rules []*Rule, route Route, method, host, path string) []*Rule {
 	var found []*Rule
 	method, host = upper(method), hostName(host)
 	readings, all := pathReadings(path)
+	route = route.within(path)
+	chosen := route.chosen(rules, readings, all)
+	if chosen != nil && slices.Contains(chosen.Match.Methods, method) {
+		found = append(found, route.apply(chosen))
+	}
 	for _, rule := range rules {
 		m := rule.Match
-		if !slices.Contains(m.Methods, method) || m.Host != "" && m.Host != host {
+		if m.Route || !slices.Contains(m.Methods, method) || m.Host != "" && m.Host != host || chosen != nil && rule.Name == chosen.Name {
 			continue
 		}
 		// A rule that guards matches when any reading of the path is its own, one that lets calls through only when
 		// every reading is: no spelling leads around a guard.
+		rule = route.apply(rule)
 		matches := !all || slices.ContainsFunc(readings, m.matchesPath)
 		if rule.Mode != Enforce {
 			matches = all && !slices.ContainsFunc(readings, func(p string) bool { return !m.matchesPath(p) })
@@ -96,8 +103,8 @@ func globMatches(glob, name string) bool {
 
 // name is what a rule is called that has no name: POST api.example.com/tools/* refund*,payout
 func (m Match) name() string {
-	if m.Path == "" && m.PathPrefix == "" && m.Host == "" && m.Tools == nil {
-		return "" // its match is refused
+	if m.Route || m.Path == "" && m.PathPrefix == "" && m.Host == "" && m.Tools == nil {
+		return "" // its match is refused, or does not say where it is
 	}
 	name := strings.Join(m.Methods, ",") + " " + m.Host
 	switch {
@@ -120,11 +127,11 @@ func match(f, rule field) Match {
 		f.missing(`name what is guarded, such as {"path_prefix": "/tools/"}`)
 		return Match{}
 	}
-	s := f.object("path", "path_prefix", "host", "methods", "tools")
+	s := f.object("route", "path", "path_prefix", "host", "methods", "tools")
 	if f.value.kind != '{' {
 		return Match{}
 	}
-	m := Match{Methods: []string{"POST"}}
+	m := Match{Methods: []string{"POST"}, Route: s["route"].boolean()}
 	m.Path = pathOf(s["path"])
 	m.PathPrefix = pathOf(s["path_prefix"])
 	if s["path"].there() && s["path_prefix"].there() {
@@ -148,8 +155,17 @@ func match(f, rule field) Match {
 			s["tools"].wrong("names no tool; leave it out for every tool")
 		}
 	}
-	if !s["path"].there() && !s["path_prefix"].there() && !s["host"].there() && !s["tools"].there() {
-		f.wrong("does not name what is guarded; give path, path_prefix, host or tools")
+	for _, name := range [...]string{"path", "path_prefix", "host"} {
+		if m.Route && s[name].there() {
+			s[name].wrong("stands beside route, which says that the route decides where the rule holds; give one of them")
+		}
+	}
+	switch {
+	case m.Route && !rule.member("name").there():
+		f.r.add(child(rule.pointer, "name"), nil, "is missing; a rule with match.route is used where a route names it")
+	case m.Route, s["path"].there(), s["path_prefix"].there(), s["host"].there(), s["tools"].there():
+	default:
+		f.wrong("does not name what is guarded; give path, path_prefix, host, tools or route")
 	}
 	return m
 }

@@ -8,7 +8,7 @@ import (
 // matched names the rules that a call may be for.
 func matched(c *Config, method, host, path string) string {
 	var names []string
-	for _, rule := range c.Candidates(method, host, path) {
+	for _, rule := range c.Candidates(Route{}, method, host, path) {
 		names = append(names, rule.Name)
 	}
 	return strings.Join(names, " ")
@@ -100,10 +100,10 @@ func TestAPathOfTooManyReadingsIsGuardedByEveryRule(t *testing.T) {
 
 func TestTheRulesOfAFormerConfigurationMatchLikeTheCurrentOnes(t *testing.T) {
 	c := parse(t, with(`"fingerprint": {"previous": [{"calls": [{"name": "old", "match": {"path": "/old"}}]}]}`))
-	if got := c.Previous[0].Candidates("POST", "", "/old?x"); len(got) != 1 || got[0].Name != "old" {
+	if got := c.Previous[0].Candidates(Route{}, "POST", "", "/old?x"); len(got) != 1 || got[0].Name != "old" {
 		t.Errorf("got %v", got)
 	}
-	if got := c.Previous[0].Candidates("POST", "", "/tools/x"); len(got) != 0 {
+	if got := c.Previous[0].Candidates(Route{}, "POST", "", "/tools/x"); len(got) != 0 {
 		t.Errorf("a current rule is among the former ones: %v", got[0])
 	}
 }
@@ -141,6 +141,6 @@ func BenchmarkCandidatesOfAPlainPath(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Candidates("POST", "localhost:10000", "/tools/refund?x=1")
+		c.Candidates(Route{}, "POST", "localhost:10000", "/tools/refund?x=1")
 	}
 }

@@ -42,7 +42,8 @@ type Rule struct {
 	Failures         Failures
 	ProviderKey      *ProviderKey // nil: the tool is sent none
 
-	settings canon.Settings // what Canon was made of
+	settings  canon.Settings       // what Canon was made of
+	elsewhere *canon.Canonicalizer // for other paths than the match's, on a route that names the rule; nil: Canon is
 }
 
 // ProviderKey is an idempotency key that the tool is sent.
@@ -117,8 +118,18 @@ func (p *parser) rule(f field, key canon.Key, former bool) *Rule {
 	if len(f.r.mistakes) > before {
 		return rule
 	}
-	rule.Canon = canonicalizer(f, rule.settings, key)
+	rule.canonicalizers(f, key)
 	return rule
+}
+
+// canonicalizers makes what reads the rule's calls, wherever they come in.
+func (rule *Rule) canonicalizers(f field, key canon.Key) {
+	rule.Canon = canonicalizer(f, rule.settings, key)
+	if rule.Canon != nil && !rule.settings.Paths {
+		several := rule.settings
+		several.Paths = true
+		rule.elsewhere = canonicalizer(f, several, key)
+	}
 }
 
 // canonicalizer makes what reads the rule's calls. What canon refuses of the settings is reported where it stands in

@@ -17,7 +17,7 @@ func ruleWith(members string) string {
 
 func TestARuleHasEveryDefault(t *testing.T) {
 	got := *parse(t, with()).Calls[0]
-	got.Canon = nil
+	got.Canon, got.elsewhere = nil, nil
 	want := Rule{
 		Name: "POST /tools/*", Mode: Enforce, Protocol: canon.JSON,
 		Match:      Match{PathPrefix: "/tools/", Methods: []string{"POST"}},
@@ -50,7 +50,7 @@ func TestEverySettingOfARuleIsRead(t *testing.T) {
 		"failures": {"success": [404], "definite": ["504"], "unknown": ["500-503"], "strict": true},
 		"provider_key": {"header": "Idempotency-Key", "on_in_doubt": "retry"}
 	}]`)).Calls[0]
-	got.Canon = nil
+	got.Canon, got.elsewhere = nil, nil
 	want := Rule{
 		Name: "refunds", Mode: Shadow, Protocol: canon.JSON,
 		Match:      Match{Path: "/api/invoke", Host: "api.example.com", Methods: []string{"POST", "PUT"}, Tools: []string{"refund*", "payout"}},
@@ -240,9 +240,9 @@ func TestMistakesInAMatchAreNamed(t *testing.T) {
 		return refusal{with(`"calls": [{"match": ` + match + `}]`), []string{"/calls/0/match" + want}}
 	}
 	checkRefusals(t, []refusal{
-		one(`{}`, `: {} does not name what is guarded; give path, path_prefix, host or tools`),
+		one(`{}`, `: {} does not name what is guarded; give path, path_prefix, host, tools or route`),
 		one(`{"path": "/a", "methods": ["*"]}`, `/methods/0: "*" is not a method (RFC 9110 section 9.1); use a method in capitals, such as "POST"`),
-		one(`{"methods": ["PUT"]}`, `: {…} does not name what is guarded; give path, path_prefix, host or tools`),
+		one(`{"methods": ["PUT"]}`, `: {…} does not name what is guarded; give path, path_prefix, host, tools or route`),
 		one(`"/a"`, `: "/a" is a text; use an object`),
 		one(`{"path": "a"}`, `/path: "a" does not begin with a slash; use "/a"`),
 		one(`{"path": "/a?b=1"}`, `/path: "/a?b=1" has a query or a fragment, and neither is matched; use "/a"`),
@@ -259,7 +259,7 @@ func TestMistakesInAMatchAreNamed(t *testing.T) {
 		one(`{"path": "/a", "methods": ["PUT", "PUT"]}`, `/methods/1: "PUT" is in this list twice; give it once`),
 		one(`{"path": "/a", "tools": []}`, `/tools: [] names no tool; leave it out for every tool`),
 		one(`{"path": "/a", "tools": [""]}`, `/tools/0: "" is empty; use a tool's name, where * and ? stand for any characters and for one, such as "refund*"`),
-		one(`{"path": "/a", "verb": "x"}`, `/verb: is not a setting; the settings here are path, path_prefix, host, methods and tools`),
+		one(`{"path": "/a", "verb": "x"}`, `/verb: is not a setting; the settings here are route, path, path_prefix, host, methods and tools`),
 	})
 }
 
