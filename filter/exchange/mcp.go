@@ -82,5 +82,11 @@ func (c *Call) ofExecutor(class wire.Class, r *wire.Result) bool {
 	return c.MCP != nil && class == wire.ClassDefinite && r != nil && (r.Status == 400 || r.Status == 404)
 }
 
+// respondGiven gives an MCP caller a result that a person wrote down: of a tool's success only the final is stored.
+func (c *Call) respondGiven(r wire.Result) (headers [][2]string, body []byte) {
+	contentType, body := c.MCP.Respond(mcp.Given(r.Body).Stored())
+	return typed(r.Headers, contentType), body
+}
+
 // isFinal says whether a stored reply is the final of a tools/call.
 func isFinal(r wire.Result) bool { return header(r.Headers, finalHeader) != "" }

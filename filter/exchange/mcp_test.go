@@ -230,3 +230,15 @@ func TestUnreadableMessageIsAJSONRPCErrorWithoutAnID(t *testing.T) {
 		}
 	}
 }
+
+func TestAPersonsResultIsGivenAsAResponse(t *testing.T) {
+	b := newBench(t)
+	c := b.arriveMCP("a", callMessage)
+	given := wire.Result{Status: 201, Headers: [][2]string{{"content-type", "text/plain"}}, Body: []byte("refunded by hand")}
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerReplay, Attempt: "other", Result: &given})
+	r := b.told(c, 200, "replay", "")
+	want := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"refunded by hand"}]}}`
+	if string(r.Body) != want || header(r.Headers, "content-type") != mcp.ContentJSON {
+		t.Errorf("got %s with %v, want %s", r.Body, r.Headers, want)
+	}
+}

@@ -34,6 +34,9 @@ func (c *Call) resultReply(r wire.Result, outcome string) Reply {
 	switch {
 	case c.MCP != nil && isFinal(r):
 		reply.Headers, reply.Body = c.respond(r)
+	case c.MCP != nil && outcome != outcomeFailed:
+		reply.Status = 200
+		reply.Headers, reply.Body = c.respondGiven(r)
 	case c.Rule.Envelope && !bodiless(r.Status):
 		reply.Headers = typed(r.Headers, mcp.ContentJSON)
 		reply.Body = envelope(r, outcome, c.Action.Fingerprint)
