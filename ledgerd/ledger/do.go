@@ -188,6 +188,6 @@ func (l *Ledger) fetch(ctx context.Context, op *wire.Op, answer func(wire.Answer
 		} else {
 			v.Result = nil
 		}
-		l.withResult(ctx, op.Intent, a, v.Result, l.o.MaxResultBytes, answer)
+		l.withResult(ctx, op.Intent, a, v.Result, whole, answer)
 	}})
 }

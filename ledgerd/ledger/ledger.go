@@ -75,6 +75,9 @@ func (l *Ledger) begin() error {
 	if err := l.heedReset(); err != nil {
 		return err
 	}
+	if err := l.agree(); err != nil {
+		return err
+	}
 	return l.store.Watch(l.ctx, l.changedElsewhere)
 }
 

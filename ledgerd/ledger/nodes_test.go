@@ -207,8 +207,10 @@ func TestAStaleMemoryDecidesNothing(t *testing.T) {
 	one.must(wire.AnswerReplay, reserve("a5", "i", "f", "r"))
 }
 
+// The other node has not polled since it started and never will: it stops to answer from memory by itself.
 func TestNoResetIsOutlivedByAnyMemory(t *testing.T) {
-	one, other := two(t, func(o *Options) { o.PollEvery = 20 * time.Millisecond })
+	one := open(t, shared, func(o *Options) { o.PollEvery = 20 * time.Millisecond })
+	other := openOver(t, one.clock, &watched{Store: one.kept.Store}, shared)
 	committed(one, "before")
 	other.must(wire.AnswerReplay, reserve("a2", "i", "f", "r"))
 	if err := one.Reset(t.Context()); err != nil {

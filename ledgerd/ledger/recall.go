@@ -21,9 +21,13 @@ const (
 	resetUnderWay = "under way "
 )
 
+// memoryTerm is how long after it last asked for resets a node answers from memory. All nodes of a store, of whatever
+// version, rely on it; so it is no setting. Two polls of the usual frequency: one may come late.
+const memoryTerm = 2 * time.Second
+
 // recall is what lets a node of several answer replays from memory although another may reset the store: it asks for
 // resets with every poll, answers from memory only for memoryTerm after it asked, and a reset returns only once that
-// time has passed for everybody. So all nodes of a deployment must poll equally often.
+// time has passed for everybody. A node that polls less often than that answers less from memory, and nothing wrong.
 type recall struct {
 	base  time.Time    // of the monotonic clock: a wall clock that is put back must not prolong any memory
 	asked atomic.Int64 // when the question was asked that last was answered, ns since base
@@ -34,15 +38,12 @@ type recall struct {
 // that asks again within one poll.
 func (r *recall) now() int64 { return int64(time.Since(r.base)) }
 
-// memoryTerm is how long after it last asked for resets a node answers from memory: two polls.
-func (l *Ledger) memoryTerm() time.Duration { return 2 * l.o.PollEvery }
-
 // trueFromMemory says whether a verdict is true although others may have changed the record since it was read: the
 // replay of a committed row to a run that is among its runs. Committed rows never change, and they stay for their
 // retention; whether an open hold keeps one for longer is for the store to say.
 func (l *Ledger) trueFromMemory(e *entry, j *job) bool {
 	a, arrival := j.cmd.(intent.Arrive)
-	if !arrival || j.verdict.Kind != intent.Replay || l.recall.now()-l.recall.asked.Load() > int64(l.memoryTerm()) {
+	if !arrival || j.verdict.Kind != intent.Replay || l.recall.now()-l.recall.asked.Load() > int64(memoryTerm) {
 		return false
 	}
 	return slices.ContainsFunc(e.Record.Rows, func(r intent.Row) bool {
@@ -95,7 +96,7 @@ func (l *Ledger) Reset(ctx context.Context) error {
 	if err := l.store.SetSetting(ctx, settingReset, rand.Text()); err != nil {
 		return unavailable(err)
 	}
-	others := time.NewTimer(l.memoryTerm())
+	others := time.NewTimer(memoryTerm)
 	defer others.Stop()
 	select {
 	case <-others.C:

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/store"
 	"idem/ledgerd/wire"
 )
+
+// whole is the inline limit of a fetch: it gives a result of whatever size. What was stored under a larger
+// MaxResultBytes, before a restart or by another node, is given all the same.
+const whole = math.MaxInt64
 
 // withResult puts the result that a record names into an answer, or why there is none, or that it must be fetched: by
 // itself it is larger than inline, or its reply is full. It does not block: what is not in memory is read elsewhere.
@@ -44,7 +49,7 @@ func (l *Ledger) withResult(ctx context.Context, key string, a wire.Answer, r *i
 // holding puts a result into an answer, or says that it must be fetched. A fetch that finds its reply full is to come
 // again: in a reply of its own every result fits.
 func (l *Ledger) holding(ctx context.Context, a wire.Answer, r *wire.Result, inline int64) wire.Answer {
-	fetched := inline >= l.o.MaxResultBytes
+	fetched := inline == whole
 	switch {
 	case !fetched && resultSize(r) > inline:
 		a.Fetch = true
