@@ -21,6 +21,7 @@ type Call struct {
 	Path         string                     // the request target: path and query
 	Header       func(name string) []string // the values of a header by lower-case name; nil: there are none
 	Metadata     func(path []string) string // dynamic metadata; nil: there is none
+	Certificate  func(part string) string   // of the peer's certificate; nil: there is none
 	Body         []byte
 }
 

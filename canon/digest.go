@@ -100,7 +100,7 @@ func (d *digester) sources(name string, sources ...source) {
 		if i > 0 {
 			d.out = append(d.out, ',')
 		}
-		d.strings(append([]string{kindOf(s.Source), s.Pointer + s.Header + s.Cookie + s.Value}, s.Metadata...)...)
+		d.strings(append([]string{kindOf(s.Source), s.Pointer + s.Header + s.Cookie + s.Value + s.Certificate}, s.Metadata...)...)
 	}
 	d.out = append(d.out, ']')
 }

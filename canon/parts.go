@@ -83,7 +83,7 @@ func (r *reading) findTool(call *Call, conventional bool) *Error {
 		text, ok := r.sourceText(call, &r.rule.tool)
 		if !ok || text == "" {
 			return &Error{Code: codeMalformed, Offset: -1, Detail: "the tool's name that the rule takes from " +
-				kindOf(*r.rule.Tool) + " " + quoted(r.rule.Tool.Header+r.rule.Tool.Cookie+strings.Join(r.rule.Tool.Metadata, ".")) +
+				kindOf(*r.rule.Tool) + " " + quoted(r.rule.Tool.Header+r.rule.Tool.Cookie+strings.Join(r.rule.Tool.Metadata, ".")+r.rule.Tool.Certificate) +
 				" is not in the call"}
 		}
 		r.tool, r.toolNamed = text, true

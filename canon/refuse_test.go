@@ -200,6 +200,7 @@ func TestAPointerThatFindsNothingIsRefused(t *testing.T) {
 	for _, s := range []canon.Settings{
 		{Tool: &canon.Source{Pointer: "/op"}}, {Args: &canon.Source{Pointer: "/in"}}, {Identity: []string{"/a", "/b/c"}},
 		{Tool: &canon.Source{Header: "x-tool"}}, {Tool: &canon.Source{Cookie: "tool"}}, {Tool: &canon.Source{Metadata: []string{"a", "b"}}},
+		{Tool: &canon.Source{Certificate: "subject"}},
 	} {
 		if e := refusal(t, reader(t, s), post("", "/x", `{"x":1,"b":[]}`)); e.Code != "malformed_body" {
 			t.Errorf("%+v: %+v", s, e)

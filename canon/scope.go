@@ -53,9 +53,9 @@ func (r *reading) scopeOf(call *Call) (string, *Error) {
 				return "", err
 			}
 		}
-		if !ok && len(from.Metadata) > 0 {
-			return "", &Error{Code: codeUnstable, Offset: -1, Detail: "the rule's scope is the metadata " +
-				quoted(strings.Join(from.Metadata, ".")) + ", which this call does not have: nothing has verified who calls"}
+		if !ok && (len(from.Metadata) > 0 || from.Certificate != "") {
+			return "", &Error{Code: codeUnstable, Offset: -1, Detail: "the rule's scope is the " + kindOf(from.Source) + " " +
+				quoted(strings.Join(from.Metadata, ".")+from.Certificate) + ", which this call does not have: nothing has verified who calls"}
 		}
 		if ok {
 			said = appendSaid(said, kindOf(from.Source)+" "+from.Header+from.Cookie+from.Pointer, text)

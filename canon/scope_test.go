@@ -114,6 +114,22 @@ func TestAClaimThatNobodyVerifiedIsRefused(t *testing.T) {
 	}
 }
 
+func TestACallWithoutTheCertificateOfItsScopeIsRefused(t *testing.T) {
+	c := reader(t, canon.Settings{Scope: []canon.Source{{Certificate: "uri_san"}}})
+	call := by()
+	if e := refusal(t, c, call); e.Code != "unstable_scope" || !strings.Contains(e.Detail, `certificate "uri_san"`) {
+		t.Errorf("%+v", e)
+	}
+	seen := map[string]bool{}
+	for _, name := range []string{"spiffe://a/ada", "spiffe://a/bob", "spiffe://a/ada"} {
+		call.Certificate = func(part string) string { return map[string]string{"uri_san": name}[part] }
+		seen[read(t, c, call).Fingerprint] = true
+	}
+	if len(seen) != 2 {
+		t.Errorf("two workloads have %d fingerprints", len(seen))
+	}
+}
+
 func TestTheEndpointCounts(t *testing.T) {
 	c := reader(t, canon.Settings{})
 	base := by()

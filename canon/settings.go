@@ -20,12 +20,17 @@ const (
 
 // Source says where a value of a call comes from. Exactly one member is set.
 type Source struct {
-	Pointer  string   // RFC 6901 into the body
-	Header   string   // a request header's name
-	Cookie   string   // a cookie's name
-	Value    string   // this very text
-	Metadata []string // a path into Envoy's dynamic metadata, as jwt_authn leaves verified claims there
+	Pointer     string   // RFC 6901 into the body
+	Header      string   // a request header's name
+	Cookie      string   // a cookie's name
+	Value       string   // this very text
+	Metadata    []string // a path into Envoy's dynamic metadata, as jwt_authn leaves verified claims there
+	Certificate string   // one of CertificateParts, of the certificate that the peer has shown
 }
+
+// CertificateParts are what of a peer's certificate may be a source: its first URI or DNS name (RFC 5280 section
+// 4.2.1.6), its subject, or the digest of all of it, which is another for each certificate.
+var CertificateParts = []string{"uri_san", "dns_san", "subject", "sha256"}
 
 // Settings are the canonical settings of one rule. Their digest is part of what is hashed. The zero value of each
 // member means its default, which its comment names.
@@ -191,7 +196,7 @@ func kindOf(s Source) string {
 		set  bool
 	}{
 		{"pointer", s.Pointer != ""}, {"header", s.Header != ""}, {"cookie", s.Cookie != ""}, {"value", s.Value != ""},
-		{"metadata", len(s.Metadata) > 0},
+		{"metadata", len(s.Metadata) > 0}, {"certificate", s.Certificate != ""},
 	} {
 		if member.set && kind != "" {
 			return ""
@@ -207,7 +212,7 @@ func (c *checker) source(at string, s Source) source {
 	made := source{Source: s}
 	switch kindOf(s) {
 	case "":
-		c.wrong(at, "a source has exactly one of pointer, header, cookie, value, metadata")
+		c.wrong(at, "a source has exactly one of pointer, header, cookie, value, metadata, certificate")
 	case "pointer":
 		made.at = c.pointer(at+"/pointer", s.Pointer)
 	case "header":
@@ -216,6 +221,10 @@ func (c *checker) source(at string, s Source) source {
 	case "cookie":
 		if strings.ContainsAny(s.Cookie, "=; \t") {
 			c.wrong(at+"/cookie", quoted(s.Cookie)+" is no cookie's name: it has no =, ; or space")
+		}
+	case "certificate":
+		if !slices.Contains(CertificateParts, s.Certificate) {
+			c.wrong(at+"/certificate", quoted(s.Certificate)+" is no part of a certificate that is read: "+strings.Join(CertificateParts, ", "))
 		}
 	}
 	return made

@@ -48,6 +48,10 @@ func (r *reading) sourceText(call *Call, from *source) (text string, ok bool) {
 		if call.Metadata != nil {
 			text = call.Metadata(from.Metadata)
 		}
+	case "certificate":
+		if call.Certificate != nil {
+			text = call.Certificate(from.Certificate)
+		}
 	case "pointer":
 		if i := r.lookup(from.at); i >= 0 && r.values[i].kind != 'n' {
 			if v := &r.values[i]; v.kind == '"' {

@@ -107,7 +107,7 @@ func checkNames(action canon.Action) *canon.Error {
 func (s *stream) canonCall() canon.Call {
 	return canon.Call{
 		Method: s.request.Method, Host: s.request.Authority, Path: s.request.Path,
-		Header: s.header, Metadata: metadata, Body: s.request.Body,
+		Header: s.header, Metadata: metadata, Certificate: certificate, Body: s.request.Body,
 	}
 }
 
@@ -142,4 +142,17 @@ func (s *stream) readRoute() (mistake *policy.Mistake) {
 	}
 	s.route, mistake = s.plugin.config.Route(members)
 	return mistake
+}
+
+// certificate gives a part of the certificate that the peer has shown.
+func certificate(part string) string {
+	name := part + "_peer_certificate"
+	if part == "sha256" {
+		name += "_digest"
+	}
+	value, err := proxywasm.GetProperty([]string{"connection", name})
+	if err != nil {
+		return ""
+	}
+	return string(value)
 }

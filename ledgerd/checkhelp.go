@@ -32,5 +32,6 @@ A rule:
   failures             success, definite, unknown: statuses that mean something else than usual; strict
   provider_key         header, on_in_doubt (stop, retry): an idempotency key that the tool is sent
 
-A source (tool, args, run, scope) is one of {"pointer"}, {"header"}, {"cookie"}, {"value"}, {"metadata"}.
+A source (tool, args, run, scope) is one of {"pointer"}, {"header"}, {"cookie"}, {"value"}, {"metadata"},
+{"certificate"}.
 `

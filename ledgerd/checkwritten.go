@@ -26,6 +26,8 @@ type writtenSource struct {
 	Cookie   string   `json:"cookie"`
 	Value    string   `json:"value"`
 	Metadata []string `json:"metadata"`
+
+	Certificate string `json:"certificate"`
 }
 
 // readWritten reads a document. Where it is not as it should be, policy.Parse says so.
@@ -67,6 +69,8 @@ func (s writtenSource) String() string {
 		return "cookie " + s.Cookie
 	case len(s.Metadata) > 0:
 		return "metadata " + strings.Join(s.Metadata, "/")
+	case s.Certificate != "":
+		return "certificate " + s.Certificate
 	default:
 		return fmt.Sprintf("always %q", s.Value)
 	}

@@ -50,7 +50,7 @@ type Tool struct {
 	mu       sync.Mutex
 	usual    Behaviour
 	answers  http.HandlerFunc // in place of the usual behaviour; nil: there is none
-	gate     chan struct{} // calls wait until it is closed; nil: they do not
+	gate     chan struct{}    // calls wait until it is closed; nil: they do not
 	received []Received
 	given    int // numbers of successes, over all
 	server   *http.Server

@@ -103,7 +103,10 @@
 //	                                under the same key, after execution_timeout.
 //
 // A source is an object with exactly one of: pointer (into the body), header, cookie, value (this very text), metadata
-// (a path of at least two names into Envoy's dynamic metadata).
+// (a path of at least two names into Envoy's dynamic metadata), certificate (of the certificate that the peer showed and
+// Envoy verified: "uri_san" and "dns_san", its first name of that kind, "subject", or "sha256", which is another for each
+// certificate). A call that does not have the metadata or the certificate that its scope names is refused with 400
+// unstable_scope.
 //
 // # What a rule matches
 //

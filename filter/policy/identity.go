@@ -79,7 +79,7 @@ func source(f field, checkHeader func(string) string) *canon.Source {
 		f.is('{', wantSource)
 		return nil
 	}
-	s := f.object("pointer", "header", "cookie", "value", "metadata")
+	s := f.object("pointer", "header", "cookie", "value", "metadata", "certificate")
 	given := 0
 	for _, m := range s {
 		if m.there() {
@@ -87,7 +87,7 @@ func source(f field, checkHeader func(string) string) *canon.Source {
 		}
 	}
 	if given != 1 {
-		f.wrong("must have exactly one of pointer, header, cookie, value and metadata; use " + wantSource)
+		f.wrong("must have exactly one of pointer, header, cookie, value, metadata and certificate; use " + wantSource)
 		return nil
 	}
 	var src canon.Source
@@ -107,6 +107,9 @@ func source(f field, checkHeader func(string) string) *canon.Source {
 	src.Value, _ = s["value"].text("the text that counts")
 	if s["metadata"].there() {
 		src.Metadata = metadataPath(s["metadata"])
+	}
+	if s["certificate"].there() {
+		src.Certificate = s["certificate"].word(canon.CertificateParts...)
 	}
 	return &src
 }
