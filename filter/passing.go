@@ -115,13 +115,13 @@ func number(path []string) (uint64, bool) {
 }
 
 // flagNames gives the response flags of a bit set in the words of %RESPONSE_FLAGS% (Envoy's CoreResponseFlag, by bit).
-// Of those that do not mean "not sent" it is enough that there are any; NC, whose bit moved between versions, is among
+// Of those that cannot mean "not sent" it is enough that there are any; NC, whose bit moved between versions, is among
 // them, so that a call without a cluster is in doubt here.
 func flagNames(flags uint64) string {
 	known := []struct {
 		bit  uint
 		name string
-	}{{1, "UH"}, {5, "UF"}, {7, "UO"}, {8, "NR"}}
+	}{{1, "UH"}, {4, "UR"}, {5, "UF"}, {7, "UO"}, {8, "NR"}}
 	var names []string
 	for _, f := range known {
 		if flags&(1<<f.bit) != 0 {

@@ -23,21 +23,30 @@ const viaUpstream = "via_upstream"
 // over a limit, no cluster.
 const notSentFlags = "UF,UH,NR,UO,NC"
 
+// refused is how the details begin of a stream that whom it came to refused, or went away before: by that it promises
+// that nothing of it was processed (RFC 9113 section 8.7). Its flag, refusedFlag, says only that the stream was reset.
+const (
+	refused     = "upstream_reset_before_response_started{remote_refused_stream_reset"
+	refusedFlag = "UR"
+)
+
 // classify says what is known of an execution by its reply; empty: it succeeded.
 //
 //	no reply at all                                          unknown: reset, cut short, over the buffer
 //	the tool's own (details via_upstream)                    by its status, as the rule says
+//	  a failure after another attempt                        unknown: that one's end is not known
 //	the proxy's, one attempt at most, all flags in the list  not sent
+//	a stream that was refused, one attempt                   not sent
 //	anything else                                            unknown
 func classify(r HTTPReply, failures policy.Failures) wire.Class {
 	if r.Status == 0 {
 		return wire.ClassUnknown
 	}
 	if header(r.Headers, headerDetails) == viaUpstream {
-		return byStatus[failures.Classify(r.Status)]
+		return ofAttempts(byStatus[failures.Classify(r.Status)], r)
 	}
-	if neverSent(header(r.Headers, headerFlags), header(r.Headers, headerAttempts)) {
-		return wire.ClassNotSent
+	if neverSent(header(r.Headers, headerFlags), header(r.Headers, headerDetails)) {
+		return ofAttempts(wire.ClassNotSent, r)
 	}
 	return wire.ClassUnknown
 }
@@ -49,17 +58,23 @@ var byStatus = map[policy.Class]wire.Class{
 	policy.Unknown:  wire.ClassUnknown,
 }
 
-// neverSent says whether flags and attempts prove that nothing was sent. A retry hides a reset behind the last
-// attempt's flag, so more than one attempt proves nothing.
-func neverSent(flags, attempts string) bool {
-	if n, err := strconv.Atoi(attempts); attempts != "-" && (err != nil || n > 1) {
-		return false
+// ofAttempts is what the class of the last attempt says of all of them. The route that we ship makes one; a retry hides
+// the end of the attempt before it, so that a failure of the last proves nothing. A success is one whatever was before.
+func ofAttempts(last wire.Class, r HTTPReply) wire.Class {
+	attempts := header(r.Headers, headerAttempts)
+	if n, err := strconv.Atoi(attempts); last != "" && attempts != "-" && (err != nil || n > 1) {
+		return wire.ClassUnknown
 	}
+	return last
+}
+
+// neverSent says whether flags and details prove that the last attempt was not made, or not looked at.
+func neverSent(flags, details string) bool {
 	if flags == "" {
 		return false
 	}
 	for flag := range strings.SplitSeq(flags, ",") {
-		if !listed(notSentFlags, flag) {
+		if !listed(notSentFlags, flag) && (flag != refusedFlag || !strings.HasPrefix(details, refused)) {
 			return false
 		}
 	}

@@ -101,7 +101,8 @@ func (e *execution) finished(r HTTPReply) {
 	}
 	stored := storedResult(*own, e.caller.Rule.KeepHeaders)
 	if e.caller.MCP != nil {
-		if class, stored = finalResult(class, *stored); stored == nil {
+		class, stored = finalResult(class, *stored)
+		if class = ofAttempts(class, r); class == wire.ClassUnknown {
 			e.end(ending{class: class})
 			return
 		}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,10 @@ func TestFailureGoesToEveryoneWhoWaited(t *testing.T) {
 		{"no route", byProxy(404, "NR", "route_not_found", "-"), wire.ClassNotSent, 502, "not_sent", "not_sent", false},
 		{"reset after sending", byProxy(503, "UC", "upstream_reset_before_response_started{connection_termination}", "1"), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
 		{"a retry hides a reset", byProxy(503, "UF", "upstream_reset", "2"), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
+		{"a retry hides a reset behind a failure", after(2, byTool(422, "no")), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
+		{"refused stream", byProxy(503, "UR", "upstream_reset_before_response_started{remote_refused_stream_reset}", "1"), wire.ClassNotSent, 502, "not_sent", "not_sent", false},
+		{"a stream that was reset otherwise", byProxy(503, "UR", "upstream_reset_before_response_started{remote_reset}", "1"), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
+		{"a stream that was refused after another attempt", byProxy(503, "UR", "upstream_reset_before_response_started{remote_refused_stream_reset}", "2"), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
 		{"one flag of two proves nothing", byProxy(503, "UF,URX", "upstream_reset", "1"), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
 		{"timeout", byProxy(504, "UT", "response_timeout", "1"), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
 		{"a gateway's word", byTool(502, "bad gateway"), wire.ClassUnknown, 504, "in_doubt", "in_doubt", false},
@@ -113,6 +118,16 @@ func TestFailureGoesToEveryoneWhoWaited(t *testing.T) {
 			}
 		})
 	}
+}
+
+// after is a reply that came at the proxy's nth attempt.
+func after(n int, r HTTPReply) HTTPReply {
+	for i := range r.Headers {
+		if r.Headers[i][0] == headerAttempts {
+			r.Headers[i][1] = strconv.Itoa(n)
+		}
+	}
+	return r
 }
 
 func TestCallThatCouldNotBeMadeIsNotSent(t *testing.T) {
