@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"strconv"
 )
 
 // Ledgerd is a ledgerd process with a data directory and addresses that outlive it.
@@ -100,16 +101,44 @@ func (l *Ledgerd) Post(t TB, path string, body any) (status int, reply []byte) {
 // Counter gives one of the counters of GET /api/state; one that is not there counts 0.
 func (l *Ledgerd) Counter(t TB, name string) int64 {
 	t.Helper()
-	response, err := http.Get("http://" + l.Admin + "/api/state?limit=1")
+	var state struct{ Counters map[string]int64 }
+	l.get(t, "/api/state?limit=1", &state)
+	return state.Counters[name]
+}
+
+// Row is a row of the ledger as people see it.
+type Row struct {
+	Attempt, State, Fingerprint string
+
+	Runs          []string
+	Status        int
+	Action        json.RawMessage
+	FencedCommits []string `json:"fenced_commits"`
+}
+
+// Rows gives the newest rows, at most so many records of them.
+func (l *Ledgerd) Rows(t TB, limit int) []Row {
+	t.Helper()
+	var state struct{ Rows []Row }
+	l.get(t, "/api/state?limit="+strconv.Itoa(limit), &state)
+	return state.Rows
+}
+
+// Row gives the row of an attempt.
+func (l *Ledgerd) Row(t TB, attempt string) (r Row) {
+	t.Helper()
+	l.get(t, "/api/rows/"+attempt, &r)
+	return r
+}
+
+func (l *Ledgerd) get(t TB, path string, into any) {
+	t.Helper()
+	response, err := http.Get("http://" + l.Admin + path)
 	if err != nil {
-		t.Fatalf("GET /api/state: %v", err)
+		t.Fatalf("GET %s: %v", path, err)
 	}
 	defer response.Body.Close()
-	var state struct {
-		Counters map[string]int64 `json:"counters"`
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: status %d, %v", path, response.StatusCode, err)
 	}
-	if err := json.NewDecoder(response.Body).Decode(&state); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("GET /api/state: status %d, %v", response.StatusCode, err)
-	}
-	return state.Counters[name]
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"net"
+	"net/netip"
 	"strconv"
 )
 
@@ -24,4 +25,10 @@ func FreeAddress(t TB) string {
 	}
 	t.Fatalf("found no free port between %d and %d on 127.0.0.1", low, high)
 	return ""
+}
+
+// splitAddress takes an ip:port apart.
+func splitAddress(address string) (host string, port int) {
+	ap := netip.MustParseAddrPort(address)
+	return ap.Addr().String(), int(ap.Port())
 }

@@ -16,7 +16,13 @@ type Stack struct {
 // after the other, each beginning with Fresh.
 func StartStack(t TB, o Options, ledgerdArgs ...string) *Stack {
 	t.Helper()
-	s := &Stack{Tool: StartTool(t), Ledgerd: StartLedgerd(t, "", append([]string{"--allow-reset"}, ledgerdArgs...)...)}
+	return StartStackBefore(t, StartTool(t), o, ledgerdArgs...)
+}
+
+// StartStackBefore is StartStack in front of a tool that runs.
+func StartStackBefore(t TB, tool *Tool, o Options, ledgerdArgs ...string) *Stack {
+	t.Helper()
+	s := &Stack{Tool: tool, Ledgerd: StartLedgerd(t, "", append([]string{"--allow-reset"}, ledgerdArgs...)...)}
 	o.Tool, o.Ledger, o.LedgerAdmin = s.Tool.Address, s.Ledgerd.Address, s.Ledgerd.Admin
 	s.Envoy = Start(t, o)
 	return s

@@ -24,6 +24,7 @@ const (
 	Reset     Behaviour = "reset"      // takes the request and breaks the connection
 	Cut       Behaviour = "cut"        // breaks the connection in the middle of the reply's body
 	Timeout   Behaviour = "timeout"    // takes the request and never answers
+	Stall     Behaviour = "stall"      // begins a reply and never ends it
 )
 
 // SlowFor is how long a slow tool takes.
@@ -172,10 +173,8 @@ func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the caller broke off: it has not been called
 	}
+	id := tool.receive(Received{r.Method, r.Host, r.RequestURI, r.Header.Clone(), body, r.Trailer.Clone(), r.Proto})
 	tool.mu.Lock()
-	tool.received = append(tool.received, Received{r.Method, r.Host, r.RequestURI, r.Header.Clone(), body, r.Trailer.Clone(), r.Proto})
-	tool.given++
-	id := "rf-" + strconv.Itoa(tool.given)
 	behaviour, answers, gate := tool.usual, tool.answers, tool.gate
 	tool.mu.Unlock()
 	if b := r.Header.Get(BehaviourHeader); b != "" {
@@ -198,7 +197,19 @@ func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		behaviour = Behaviour(strings.TrimPrefix(then, "_"))
 	}
-	if tool.answerMCP(w, body, behaviour, id) {
+	if then, first := strings.CutPrefix(string(behaviour), ResetFirstPrefix); first {
+		behaviour = Behaviour(then)
+		if r.Header.Get("x-envoy-attempt-count") == "1" {
+			behaviour = Reset
+		}
+	}
+	if then, pretends := strings.CutPrefix(string(behaviour), PretendPrefix); pretends {
+		behaviour = Behaviour(then)
+		for name, value := range pretended {
+			w.Header().Set(name, value)
+		}
+	}
+	if answerMCP(w, r, body, behaviour, id) || answerBroken(w, behaviour) {
 		return
 	}
 	switch behaviour {
@@ -211,7 +222,12 @@ func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"refund_id":`)
 		http.NewResponseController(w).Flush()
 		breakConnection(w)
-	case Timeout:
+	case Stall, Timeout:
+		if behaviour == Stall {
+			w.Header().Set("content-type", "text/event-stream")
+			io.WriteString(w, "data: {}\n\n")
+			http.NewResponseController(w).Flush()
+		}
 		select {
 		case <-r.Context().Done():
 		case <-tool.ended.Done():
@@ -224,6 +240,15 @@ func (tool *Tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		tool.answer(w, status, id)
 	}
+}
+
+// receive counts a request, and gives the number of its success.
+func (tool *Tool) receive(call Received) (id string) {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	tool.received = append(tool.received, call)
+	tool.given++
+	return "rf-" + strconv.Itoa(tool.given)
 }
 
 func (tool *Tool) answer(w http.ResponseWriter, status int, id string) {
@@ -246,8 +271,6 @@ func breakConnection(w http.ResponseWriter) {
 	if err != nil {
 		return
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
-	}
+	reset(conn)
 	conn.Close()
 }

@@ -1,0 +1,352 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"idem/e2e/envoytest"
+)
+
+// The table: every way in which an execution can end, by every protocol, executed by the worker or by the caller's own
+// stream, with others that wait for it or without, with its caller there or gone. Each cell asserts what the executor,
+// every waiter and the next caller are told, what the ledger keeps, and how often the tool was reached.
+//
+// The cells run beside each other over one Envoy of two workers; each is a call of its own. That Envoy saw what the
+// table says (response flags, details, attempts) is read from its access log.
+func TestEveryWayInWhichAnExecutionCanEnd(t *testing.T) {
+	s := startFailures(t)
+	t.Cleanup(func() { s.checkWorkers(t) })
+	for _, by := range []speech{plain, form, mcp, mcpEvents} {
+		for _, tool := range []envoytest.Behaviour{envoytest.Timeout, envoytest.Stall} {
+			t.Run(fmt.Sprintf("the caller of an inline execution leaves/%s, %s", by, tool), func(t *testing.T) {
+				t.Parallel()
+				inlineCallerLeaves(t, s, by, tool)
+			})
+		}
+	}
+	for _, f := range failures {
+		for _, c := range cellsOf(f) {
+			t.Run(c.name(), func(t *testing.T) {
+				t.Parallel()
+				c.play(t, s)
+			})
+		}
+	}
+}
+
+// cell is one failure under one set of circumstances.
+type cell struct {
+	failure
+	by        speech
+	execution string
+	waiters   int
+	leaves    bool // the executing caller, before the tool has answered
+}
+
+func (c cell) name() string {
+	name := fmt.Sprintf("%s/%s, %s", c.failure.name, c.by, c.execution)
+	if c.leaves {
+		name += ", the caller leaves"
+	}
+	return fmt.Sprintf("%s, %d waiters", name, c.waiters)
+}
+
+// cellsOf are the cells of a failure.
+func cellsOf(f failure) []cell {
+	var cells []cell
+	for _, by := range []speech{plain, enveloped, form, mcp, mcpEvents} {
+		if f.only == "mcp" && !by.isMCP() || f.only == "http" && by.isMCP() {
+			continue
+		}
+		cells = append(cells, cell{f, by, "detached", 3, false}, cell{f, by, "detached", 1, true})
+		if by == plain || f.only == "mcp" {
+			cells = append(cells, cell{f, by, "detached", 0, false}, cell{f, by, "detached", 0, true})
+		}
+		if f.only != "detached" && by != enveloped {
+			cells = append(cells, cell{f.inline(), by, "inline", 2, false})
+		}
+	}
+	return cells
+}
+
+// failureStack is what the table plays on.
+type failureStack struct {
+	*envoytest.Stack
+	gate *envoytest.Gate
+	log  string // Envoy's access log
+	rows *rowFinder
+}
+
+// How long a caller may wait for its answer at most, on a machine that is busy with all the others.
+const answerBound = 90 * time.Second
+
+func startFailures(t *testing.T) *failureStack {
+	t.Helper()
+	gate := envoytest.StartGate(t)
+	tool := envoytest.StartTool(t)
+	http2 := tool.ServeHTTP2(t)
+	nowhere := envoytest.FreeAddress(t)
+	s := &failureStack{gate: gate, log: filepath.Join(t.TempDir(), "access.log")}
+	s.Stack = envoytest.StartStackBefore(t, tool, envoytest.Options{
+		Concurrency: 2,
+		Plugin:      failureRules(),
+		Args:        []string{"--file-flush-interval-msec", "20"},
+		Edit: func(bootstrap map[string]any) {
+			b := envoytest.Bootstrap(bootstrap)
+			for _, listener := range []string{"idem", "idem-execute"} {
+				routeFailures(b, listener)
+				b.LogAccess(listener, s.log, listener+` %REQ(CELL)% %RESPONSE_FLAGS% %UPSTREAM_REQUEST_ATTEMPT_COUNT% %RESPONSE_CODE_DETAILS%`)
+			}
+			gate.Install(b, "idem", "idem-execute")
+			addFailureClusters(b, tool.Address, http2, nowhere)
+		},
+	})
+	s.rows = &rowFinder{ledgerd: s.Ledgerd}
+	return s
+}
+
+// checkWorkers fails the test where one of the two workers has had no callers: then nobody waited at another worker.
+func (s *failureStack) checkWorkers(t *testing.T) {
+	t.Helper()
+	for worker := range 2 {
+		name := fmt.Sprintf("listener.127.0.0.1_0.worker_%d.downstream_cx_total", worker)
+		if s.Stat(t, name) == 0 {
+			t.Errorf("worker %d has had no callers", worker)
+		}
+	}
+}
+
+// routeHeader is the request header that says which way an execution takes.
+const routeHeader = "tool-route"
+
+// routeFailures routes by the header: most ways are clusters of their own.
+func routeFailures(b envoytest.Bootstrap, listener string) {
+	b.SetRoutes(listener, `[
+		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "impatient"}}]},
+			"route": {"cluster": "tool", "timeout": "0.5s"}},
+		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "retrying"}}]},
+			"route": {"cluster": "retrying", "timeout": "60s", "retry_policy": {"retry_on": "reset", "num_retries": 1}}},
+		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "twofold"}}]},
+			"route": {"cluster": "twofold", "timeout": "60s", "retry_policy": {"retry_on": "reset", "num_retries": 1,
+				"retry_priority": {"name": "envoy.retry_priorities.previous_priorities", "typed_config": {
+					"@type": "type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
+					"update_frequency": 1}}}}},
+		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "none"}, "invert_match": true}]},
+			"route": {"cluster_header": %[1]q, "timeout": "60s"}}]`, routeHeader)
+}
+
+func addFailureClusters(b envoytest.Bootstrap, tool, http2, nowhere string) {
+	add := func(name, endpoints, more string) {
+		b.AddCluster(`{"name": %q, "type": "STATIC", "connect_timeout": "5s",
+			"load_assignment": {"cluster_name": %[1]q, "endpoints": [%s]}%s}`, name, endpoints, more)
+	}
+	at := func(address string) string { return `{"lb_endpoints": [` + envoytest.Endpoint(address) + `]}` }
+	add("empty", "", "")
+	add("nowhere", at(nowhere), "")
+	add("full", at(tool), `, "circuit_breakers": {"thresholds": [{"max_pending_requests": 0}]}`)
+	add("tls", at(tool), `, "transport_socket": {"name": "tls", "typed_config": {
+		"@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"}}`)
+	add("http2", at(http2), `, "typed_extension_protocol_options": {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+		"@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+		"common_http_protocol_options": {"max_requests_per_connection": 1},
+		"explicit_http_config": {"http2_protocol_options": {"max_concurrent_streams": 1}}}}`)
+	const retries = `, "circuit_breakers": {"thresholds": [{"max_retries": 1000}]}`
+	add("retrying", at(tool), retries)
+	add("twofold", at(tool)+`, {"priority": 1, "lb_endpoints": [`+envoytest.Endpoint(nowhere)+`]}`, retries)
+}
+
+// call is a caller's call in this cell.
+func (c cell) call(by speech, order string, id int) envoytest.Call {
+	call := by.call(order, id)
+	set := c.rules
+	if set == "" {
+		set = "usual"
+	}
+	call.Path = "/" + set + "/" + c.execution + "/" + by.protocol() + "/pay"
+	call.Header["cell"] = order
+	call.Header[routeHeader] = "tool"
+	return call
+}
+
+// play plays one cell.
+func (c cell) play(t *testing.T, s *failureStack) {
+	order := strings.NewReplacer("/", ".", " ", "-", ",", "").Replace(c.name())
+	ctx, cancel := context.WithTimeout(t.Context(), answerBound)
+	defer cancel()
+
+	// The executor comes as far as the gate before the tool, so that others can come to wait for it.
+	first := c.call(c.by, order, 1)
+	first.Header[envoytest.GateHeader] = order
+	first.Header[envoytest.BehaviourHeader] = string(c.tool)
+	if c.route != "" {
+		first.Header[routeHeader] = c.route
+	}
+	stays, leave := context.WithCancel(ctx)
+	defer leave()
+	executor := make(chan envoytest.Reply, 1)
+	go func() { executor <- s.Try(stays, first) }()
+	s.gate.Await(t, order)
+	attempt := s.rows.attempt(t, order)
+
+	var waiters []speech
+	replies := make([]chan envoytest.Reply, c.waiters)
+	for i := range replies {
+		by := c.by
+		if i%2 == 1 && by.isMCP() { // who waits may want another form
+			by = map[speech]speech{mcp: mcpEvents, mcpEvents: mcp}[by]
+		}
+		waiters = append(waiters, by)
+		replies[i] = make(chan envoytest.Reply, 1)
+		go func() { replies[i] <- s.Try(ctx, c.call(by, order, 2+i)) }()
+	}
+	envoytest.Until(t, 0, "all to wait", func() bool { return len(s.Ledgerd.Row(t, attempt).Runs) == 1+c.waiters })
+
+	if c.leaves {
+		leave()
+		if r := <-executor; r.Err == nil {
+			t.Errorf("the caller that left got %v", r)
+		}
+	}
+	s.gate.Open(order)
+
+	if !c.leaves {
+		c.checkExecutor(t, <-executor)
+	}
+	for i, by := range waiters {
+		who := fmt.Sprintf("waiter %d", 1+i)
+		if saw, want := by.hears(t, who, <-replies[i], 2+i), c.toWaiter(); saw != want {
+			t.Errorf("%s was told %+v, want %+v", who, saw, want)
+		}
+	}
+	envoytest.Until(t, 0, "the row to be "+c.row(), func() bool { return s.Ledgerd.Row(t, attempt).State == c.row() })
+	if saw, want := c.by.hears(t, "the next caller", s.Try(ctx, c.call(c.by, order, 1)), 1), c.toNext(); saw != want {
+		t.Errorf("the next caller was told %+v, want %+v", saw, want)
+	}
+	if n := s.Tool.CountBy(cellOf)[order]; n != c.executions() {
+		t.Errorf("the tool was reached %d times, want %d", n, c.executions())
+	}
+	c.checkLog(t, s, order)
+}
+
+// inlineCallerLeaves: by execution "inline" nobody hears the end of what the caller has left, before the reply or in the
+// middle of it.
+func inlineCallerLeaves(t *testing.T, s *failureStack, by speech, tool envoytest.Behaviour) {
+	order := fmt.Sprintf("leaves-%s-%s", strings.ReplaceAll(string(by), " ", "-"), tool)
+	c := cell{failure: failure{end: unknown, reached: 1}, by: by, execution: "inline"}
+	ctx, cancel := context.WithTimeout(t.Context(), answerBound)
+	defer cancel()
+	first := c.call(by, order, 1)
+	first.Header[envoytest.BehaviourHeader] = string(tool)
+	stays, leave := context.WithCancel(ctx)
+	defer leave()
+	executor := make(chan envoytest.Reply, 1)
+	go func() { executor <- s.Try(stays, first) }()
+	envoytest.Until(t, 0, "the call to reach the tool", func() bool { return s.Tool.CountBy(cellOf)[order] == 1 })
+	attempt := s.rows.attempt(t, order)
+	waiter := make(chan envoytest.Reply, 1)
+	go func() { waiter <- s.Try(ctx, c.call(by, order, 2)) }()
+	envoytest.Until(t, 0, "another to wait", func() bool { return len(s.Ledgerd.Row(t, attempt).Runs) == 2 })
+	leave()
+	<-executor
+	if saw := by.hears(t, "the waiter", <-waiter, 2); saw != c.toWaiter() {
+		t.Errorf("the waiter was told %+v, want %+v", saw, c.toWaiter())
+	}
+	if saw := by.hears(t, "the retry", s.Try(ctx, c.call(by, order, 1)), 1); saw != c.toNext() {
+		t.Errorf("the retry was told %+v, want %+v", saw, c.toNext())
+	}
+	if n := s.Tool.CountBy(cellOf)[order]; n != 1 || s.Ledgerd.Row(t, attempt).State != "in_doubt" {
+		t.Errorf("the tool was reached %d times, the row is %s", n, s.Ledgerd.Row(t, attempt).State)
+	}
+}
+
+func cellOf(r envoytest.Received) string { return r.Header.Get("cell") }
+
+// checkExecutor compares what the caller that executed got.
+func (c cell) checkExecutor(t *testing.T, r envoytest.Reply) {
+	t.Helper()
+	want := c.toExecutor()
+	if c.execution == "inline" {
+		want = c.toStream()
+	}
+	if c.execution == "inline" && (c.breaks || c.tool == envoytest.MCPMute) {
+		if c.breaks && r.Err == nil {
+			t.Errorf("the executor got a whole reply: %v", r)
+		}
+		if saw := (told{r.Status, r.Outcome(), ""}); saw != want {
+			t.Errorf("the executor was told %+v, want %+v", saw, want)
+		}
+		return
+	}
+	if saw := c.by.hears(t, "the executor", r, 1); saw != want {
+		t.Errorf("the executor was told %+v, want %+v", saw, want)
+	}
+}
+
+// checkLog compares what Envoy says of the execution with what the table says that it does.
+func (c cell) checkLog(t *testing.T, s *failureStack, order string) {
+	t.Helper()
+	if c.seen == (seen{}) {
+		return
+	}
+	listener := "idem-execute"
+	if c.execution == "inline" {
+		listener = "idem"
+	}
+	var line string
+	envoytest.Until(t, 0, "the execution's line in the access log", func() bool {
+		text, err := os.ReadFile(s.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(string(text)) {
+			if found, of := strings.CutPrefix(strings.TrimSpace(l), listener+" "+order+" "); of {
+				line = found
+				return true
+			}
+		}
+		return false
+	})
+	if want := c.seen.flags + " " + c.seen.attempts + " " + c.seen.details; !strings.HasPrefix(line, want) {
+		t.Errorf("Envoy says %q, the table %q", line, want)
+	}
+}
+
+// rowFinder finds rows by what was called. Many tests ask it at once, and share an answer.
+type rowFinder struct {
+	ledgerd *envoytest.Ledgerd
+
+	mu     sync.Mutex
+	looked time.Time
+	rows   []envoytest.Row
+}
+
+// attempt waits until an order has a row, and gives its attempt.
+func (f *rowFinder) attempt(t *testing.T, order string) (attempt string) {
+	t.Helper()
+	envoytest.Until(t, 0, "a row of "+order, func() bool {
+		for _, r := range f.newest(t) {
+			if strings.Contains(string(r.Action), `"`+order+`"`) {
+				attempt = r.Attempt
+				return true
+			}
+		}
+		return false
+	})
+	return attempt
+}
+
+func (f *rowFinder) newest(t *testing.T) []envoytest.Row {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.looked) > 20*time.Millisecond {
+		f.rows = f.ledgerd.Rows(t, 200)
+		f.looked = time.Now()
+	}
+	return f.rows
+}
