@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"idem/e2e/envoytest"
 	"idem/e2e/wasmhost"
@@ -103,6 +104,40 @@ func TestWasmToolsDoNotPassForIdem(t *testing.T) {
 	})
 }
 
+// Access logs can show which execution a reply tells of, and all else that is known of the call.
+func TestWasmFilterStateNamesTheExecution(t *testing.T) {
+	inWorld(t, setup{}, func(t *testing.T, w *world) {
+		state := func(s *wasmhost.Stream, name string) string {
+			value, _ := s.FilterState("wasm.idem." + name)
+			return value
+		}
+		const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		call := refundBy("worker-a")
+		call.Header = map[string]string{"traceparent": parent}
+		executed := w.send(call)
+		got(t, executed)
+		replayed := w.send(refundBy("worker-a"))
+		if r := got(t, replayed); r.Outcome() != "replay" || r.Header.Get("x-idem-traceparent") != parent {
+			t.Errorf("the retry got %v with %v", r, r.Header)
+		}
+		if state(executed, "attempt") == "" || state(executed, "attempt") != state(replayed, "attempt") {
+			t.Errorf("the attempt is %q, and %q of its replay", state(executed, "attempt"), state(replayed, "attempt"))
+		}
+		if state(executed, "traceparent") != "" || state(replayed, "traceparent") != parent {
+			t.Errorf("the trace is %q, and %q of the replay", state(executed, "traceparent"), state(replayed, "traceparent"))
+		}
+		if state(executed, "tool") != "refund" || state(executed, "run") != "worker-a" || len(state(executed, "intent")) != 64 ||
+			state(executed, "intent") == state(executed, "fingerprint") {
+			t.Errorf("tool %q, run %q, intent %q", state(executed, "tool"), state(executed, "run"), state(executed, "intent"))
+		}
+		w.pass(6 * time.Second)
+		held := w.send(refundBy("worker-z"))
+		if id := got(t, held).HoldID(); id == "" || state(held, "hold") != id {
+			t.Errorf("the hold is %q, and %q in the filter state", id, state(held, "hold"))
+		}
+	})
+}
+
 // Access logs can show what became of each call.
 func TestWasmFilterStateTellsAccessLogs(t *testing.T) {
 	inWorld(t, setup{}, func(t *testing.T, w *world) {
@@ -122,9 +157,9 @@ func TestWasmFilterStateTellsAccessLogs(t *testing.T) {
 		for want, s := range map[string]*wasmhost.Stream{
 			"executed - invoke " + fingerprint:            executed,
 			"replay - invoke " + fingerprint:              w.send(envoytest.Call{Body: refundB}),
-			"refused malformed_body - -":                  w.send(envoytest.Call{Body: "{"}),
+			"refused malformed_body invoke -":             w.send(envoytest.Call{Body: "{"}),
 			"- - - -":                                     w.send(envoytest.Call{Method: http.MethodGet, Path: "/health", Type: "-"}),
-			"refused unsupported_media_type - -":          w.send(envoytest.Call{Type: "text/plain", Body: "x"}),
+			"refused unsupported_media_type invoke -":     w.send(envoytest.Call{Type: "text/plain", Body: "x"}),
 			"unavailable ledger_unavailable invoke other": w.sendDown(envoytest.Call{Body: `{"tool":"other"}`}),
 		} {
 			if strings.HasSuffix(want, " other") {

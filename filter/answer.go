@@ -58,25 +58,40 @@ func (s *stream) send(r exchange.Reply) {
 		return
 	}
 	s.replied = true
-	s.tellLogs(r.Outcome, r.Code)
+	s.tellLogs(r)
 	if err := proxywasm.SendHttpResponse(uint32(r.Status), r.Headers, r.Body, -1); err != nil {
 		proxywasm.LogError("idem: a reply could not be sent: " + err.Error())
 	}
 }
 
-// tellLogs leaves in the stream's filter state what access logs may show: wasm.idem.outcome, …
-func (s *stream) tellLogs(outcome, code string) {
-	setState("idem.outcome", outcome)
-	if code != "" {
-		setState("idem.code", code)
+// tellLogs leaves in the stream's filter state what access logs may show: wasm.idem.outcome, … (envoy/README.md has them
+// all).
+func (s *stream) tellLogs(r exchange.Reply) {
+	setState("idem.outcome", r.Outcome)
+	setState("idem.code", r.Code)
+	setState("idem.attempt", r.Attempt)
+	setState("idem.hold", r.Hold)
+	setState("idem.traceparent", r.Traceparent)
+	if s.rule != nil {
+		setState("idem.rule", s.rule.Name)
 	}
-	if s.call != nil {
-		setState("idem.fingerprint", s.call.Action.Fingerprint)
-		setState("idem.rule", s.call.Rule.Name)
+	if s.call == nil {
+		return
+	}
+	action := &s.call.Action
+	setState("idem.tool", action.Tool)
+	setState("idem.run", action.Run)
+	setState("idem.fingerprint", action.Fingerprint)
+	if action.Intent != action.Fingerprint {
+		setState("idem.intent", action.Intent)
 	}
 }
 
+// setState leaves a text in the stream's filter state. An empty one is not there.
 func setState(name, value string) {
+	if value == "" {
+		return
+	}
 	if err := proxywasm.SetProperty([]string{name}, []byte(value)); err != nil {
 		proxywasm.LogDebug("idem: filter state " + name + ": " + err.Error())
 	}

@@ -11,7 +11,7 @@ import (
 	"idem/filter/exchange"
 )
 
-// host is the proxy as the exchange worker sees it. Its methods but Wake, Now, NewID, Count and Warn run in the root
+// host is the proxy as the exchange worker sees it. Its methods but Wake, Now, NewID, Count, Observe, Gauge and Warn run in the root
 // context only.
 type host struct {
 	plugin   *plugin
@@ -20,10 +20,16 @@ type host struct {
 	random   [512]byte
 	unused   int // bytes of random that no id has been made of yet
 	counters map[string]proxywasm.MetricCounter
+
+	histograms map[string]proxywasm.MetricHistogram
+	gauges     map[string]proxywasm.MetricGauge
 }
 
 func newHost(p *plugin) *host {
-	return &host{plugin: p, started: time.Now(), counters: map[string]proxywasm.MetricCounter{}}
+	return &host{
+		plugin: p, started: time.Now(), counters: map[string]proxywasm.MetricCounter{},
+		histograms: map[string]proxywasm.MetricHistogram{}, gauges: map[string]proxywasm.MetricGauge{},
+	}
 }
 
 // Now is the VM's monotonic clock.
@@ -96,6 +102,26 @@ func (h *host) Count(metric string, n uint64) {
 		h.counters[metric] = counter
 	}
 	counter.Increment(n)
+}
+
+// Observe records a value in the histogram idem.<metric>.
+func (h *host) Observe(metric string, value uint64) {
+	histogram, defined := h.histograms[metric]
+	if !defined {
+		histogram = proxywasm.DefineHistogramMetric("idem." + metric)
+		h.histograms[metric] = histogram
+	}
+	histogram.Record(value)
+}
+
+// Gauge adds to the gauge idem.<metric>, which all workers share.
+func (h *host) Gauge(metric string, change int64) {
+	gauge, defined := h.gauges[metric]
+	if !defined {
+		gauge = proxywasm.DefineGaugeMetric("idem." + metric)
+		h.gauges[metric] = gauge
+	}
+	gauge.Add(change)
 }
 
 // Fault writes of a panic that was recovered from.

@@ -56,11 +56,11 @@ func (s *stream) tellBeginning(headers [][2]string) {
 			_ = proxywasm.RemoveHttpResponseHeader(h[0])
 		}
 	}
-	tell, outcome := s.call.StreamBegan(s.passing.reply)
-	for _, h := range tell {
+	told := s.call.StreamBegan(s.passing.reply)
+	for _, h := range told.Headers {
 		_ = proxywasm.AddHttpResponseHeader(h[0], h[1])
 	}
-	s.tellLogs(outcome, "")
+	s.tellLogs(told)
 }
 
 // OnHttpResponseBody keeps the piece of the body that passes.

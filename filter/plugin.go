@@ -63,7 +63,10 @@ func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 // OnPluginDone keeps a replaced configuration alive until what runs under it is settled.
 func (p *plugin) OnPluginDone() (done bool) {
 	defer recovered("OnPluginDone")
-	if p.worker == nil || p.idle() {
+	if p.worker == nil {
+		return true
+	}
+	if p.worker.TellGauges(); p.idle() {
 		return true
 	}
 	p.done = true

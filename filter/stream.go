@@ -22,6 +22,7 @@ type stream struct {
 	bodySize   int // of the request that call has taken over
 	route      policy.Route
 	candidates []*policy.Rule // rules that the head matches; nil: the stream passes
+	rule       *policy.Rule   // that the call falls under, as far as that is known
 	call       *exchange.Call // parked, or watched while it passes
 	passing    *passing       // the reply to a stream that executes its own call; nil: it does not
 	replied    bool
@@ -77,7 +78,7 @@ func (s *stream) OnHttpRequestBody(size int, endOfStream bool) (action types.Act
 	}
 	if limit, enforced := s.maxBodyBytes(); int64(size) > limit {
 		if enforced {
-			return s.refuse(tooLarge(limit), s.candidates[0].Protocol)
+			return s.refuse(tooLarge(limit), s.candidates[0])
 		}
 		return s.letPass(true)
 	}
@@ -134,13 +135,16 @@ func (s *stream) maxBodyBytes() (limit int64, enforced bool) {
 
 // decide reads the call under the first rule that matches and parks it.
 func (s *stream) decide() types.Action {
+	began := s.plugin.host.Now()
 	m, err := s.match(s.candidates)
+	s.plugin.host.Observe("read_us", uint64((s.plugin.host.Now() - began).Microseconds()))
 	switch {
 	case err != nil:
-		return s.refuse(err, m.rule.Protocol)
+		return s.refuse(err, m.rule)
 	case m.rule == nil:
 		return s.letPass(m.unread)
 	}
+	s.rule = m.rule
 	s.call = &exchange.Call{
 		Rule: m.rule, Action: m.action, Also: s.former(m.action), Request: s.request, MCP: m.request, Caller: s,
 	}
@@ -164,8 +168,12 @@ func (s *stream) letPass(unread bool) types.Action {
 	return types.ActionContinue
 }
 
-// refuse answers a call that cannot be read.
-func (s *stream) refuse(err *canon.Error, protocol canon.Protocol) types.Action {
+// refuse answers a call that cannot be read under a rule; nil: under any.
+func (s *stream) refuse(err *canon.Error, rule *policy.Rule) types.Action {
+	protocol := canon.JSON
+	if s.rule = rule; rule != nil {
+		protocol = rule.Protocol
+	}
 	s.send(s.plugin.worker.Unreadable(err, protocol, s.request.Body))
 	return types.ActionPause
 }
@@ -179,7 +187,7 @@ func (s *stream) misconfigured(m *policy.Mistake) types.Action {
 
 // unreadable answers a request that the host does not let the filter read.
 func (s *stream) unreadable(what string, err error) types.Action {
-	return s.refuse(&canon.Error{Code: "malformed_body", Offset: -1, Detail: what + " cannot be read: " + err.Error()}, canon.JSON)
+	return s.refuse(&canon.Error{Code: "malformed_body", Offset: -1, Detail: what + " cannot be read: " + err.Error()}, nil)
 }
 
 // OnHttpStreamDone lets what runs for the caller go on without it.

@@ -235,3 +235,13 @@ func (e *Envoy) Stat(t TB, name string) int64 {
 	}
 	return 0
 }
+
+// Stats gives Envoy's statistics as its admin interface writes them. query is of /stats.
+func (e *Envoy) Stats(t TB, query string) string {
+	t.Helper()
+	status, body := e.get("/stats?" + query)
+	if status != http.StatusOK {
+		t.Fatalf("Envoy's stats: status %d: %s", status, body)
+	}
+	return string(body)
+}

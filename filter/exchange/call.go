@@ -24,6 +24,8 @@ type Call struct {
 	arrived   time.Duration // when the call came in
 	sent      time.Duration // when its newest reserve was sent
 	left      bool          // that reserve has been sent: the ledger may know of it
+	by        string        // the attempt that its reply tells of; empty: none is known
+	waited    bool          // for another's execution, or for a human
 	asking    bool          // that reserve has no answer yet
 	anew      int           // how often it reserved anew
 	late      int           // how often of these because its reserve came too late
@@ -67,6 +69,10 @@ func (c *Call) reply(r Reply) {
 		return
 	}
 	c.closed()
+	if c.waited {
+		c.worker.took(statWaitMS, c.arrived)
+	}
+	r.Attempt = c.by
 	c.worker.count(r)
 	c.Caller.Reply(r)
 }

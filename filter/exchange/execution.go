@@ -107,12 +107,17 @@ func (e *execution) finished(r HTTPReply) {
 			return
 		}
 	}
+	stored = traced(*stored, e.caller.Request.Headers)
 	e.end(ending{class: class, stored: stored, own: own})
 }
 
 // end reports to the ledger what the execution came to; the callers are told once that is durable.
 func (e *execution) end(result ending) {
 	w := e.worker
+	w.took(statExecutionMS, e.begun)
+	if result.own != nil {
+		w.host.Observe(statResultBytes, uint64(len(result.own.Body)))
+	}
 	e.ended, e.result, e.replyBy = true, result, w.host.Now()+w.config.Ledger.CommitTimeout
 	op := wire.Op{Kind: wire.OpFail, Attempt: e.attempt, Intent: e.intent, Class: result.class, Result: result.stored}
 	if result.class == "" {

@@ -15,6 +15,10 @@ type Host interface {
 	Wake()
 	// Count adds to a counter of the proxy's statistics.
 	Count(metric string, n uint64)
+	// Observe records a value in a histogram of the proxy's statistics.
+	Observe(metric string, value uint64)
+	// Gauge adds to a gauge of the proxy's statistics, which all workers share.
+	Gauge(metric string, change int64)
 	// Fault writes of a panic that was recovered from.
 	Fault(where string, recovered any)
 	// Warn writes a line for the operator. It never carries a body or a credential.
@@ -53,4 +57,9 @@ type Reply struct {
 	Body    []byte
 	Outcome string // one of the outcomes in reply.go
 	Code    string // of a refusal; empty otherwise
+
+	// For access logs; empty where there is none.
+	Attempt     string // the one that the reply tells of
+	Hold        string // the hold's id
+	Traceparent string // of the execution, where another caller's made the result
 }

@@ -18,6 +18,8 @@ type fakeHost struct {
 	calls    []*fakeCall // that have no reply yet
 	refuse   func(HTTPCall) bool
 	counters map[string]uint64
+	observed map[string][]uint64
+	gauges   map[string]int64
 	warnings []string
 }
 
@@ -41,6 +43,20 @@ func (h *fakeHost) Count(metric string, n uint64) {
 		h.counters = map[string]uint64{}
 	}
 	h.counters[metric] += n
+}
+
+func (h *fakeHost) Observe(metric string, value uint64) {
+	if h.observed == nil {
+		h.observed = map[string][]uint64{}
+	}
+	h.observed[metric] = append(h.observed[metric], value)
+}
+
+func (h *fakeHost) Gauge(metric string, change int64) {
+	if h.gauges == nil {
+		h.gauges = map[string]int64{}
+	}
+	h.gauges[metric] += change
 }
 
 func (h *fakeHost) Dispatch(call HTTPCall, done func(HTTPReply)) bool {

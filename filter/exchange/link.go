@@ -144,8 +144,13 @@ func (l *link) askTime() {
 // time; if that is not told, all that waits is lost with it.
 func (l *link) dispatch(body []byte, batch []queued) {
 	l.busy = true
+	began := l.host.Now()
 	finish := func(r HTTPReply) {
 		l.busy = false
+		if len(batch) > 0 {
+			l.host.Observe(statLedgerMS, uint64((l.host.Now() - began).Milliseconds()))
+			l.host.Observe(statLedgerOps, uint64(len(batch)))
+		}
 		want := max(len(batch), 1)
 		answers, ok := l.answers(r, want)
 		l.down = !ok

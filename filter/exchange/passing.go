@@ -47,8 +47,10 @@ func (c *Call) NeverWentOn() {
 	}
 }
 
-// StreamBegan gives the headers that tell of a call on the reply that streams past, by what is known when it begins.
-func (c *Call) StreamBegan(r HTTPReply) (headers [][2]string, outcome string) {
+// StreamBegan gives what is told of a call on the reply that streams past, by what is known when it begins: headers to
+// add, and no body.
+func (c *Call) StreamBegan(r HTTPReply) Reply {
+	var outcome string
 	switch classify(r, c.Rule.Failures) {
 	case "":
 		outcome = outcomeExecuted
@@ -60,5 +62,5 @@ func (c *Call) StreamBegan(r HTTPReply) (headers [][2]string, outcome string) {
 		outcome = outcomeInDoubt
 	}
 	c.worker.host.Count("calls."+outcome, 1)
-	return c.withOutcome(nil, outcome), outcome
+	return Reply{Headers: c.withOutcome(nil, outcome), Outcome: outcome, Attempt: c.by}
 }

@@ -22,8 +22,8 @@ func TestInlineExecutionIsTheCallersOwnStream(t *testing.T) {
 	w := b.arrive("b")
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: c.call.attempt})
 	reply := byTool(200, "1")
-	if headers, outcome := c.call.StreamBegan(reply); outcome != "executed" || header(headers, headerFingerprint) != fingerprint1 {
-		t.Errorf("the reply that streams past tells %v", headers)
+	if r := c.call.StreamBegan(reply); r.Outcome != "executed" || r.Attempt != c.call.attempt || header(r.Headers, headerFingerprint) != fingerprint1 {
+		t.Errorf("the reply that streams past tells %+v", r)
 	}
 	c.call.StreamEnded(reply)
 	b.worker.Flush()

@@ -94,7 +94,7 @@ func (c *Call) problemReply(p problem) Reply {
 		headers = append(headers, [2]string{"retry-after", strconv.FormatInt(seconds, 10)})
 	}
 	r := Reply{
-		Status: kind.status, Outcome: kind.outcome, Code: p.code,
+		Status: kind.status, Outcome: kind.outcome, Code: p.code, Hold: p.holdID(),
 		Headers: c.withOutcome(headers, kind.outcome),
 		Body:    p.body(kind, c.Action.Fingerprint),
 	}
@@ -106,11 +106,19 @@ func (c *Call) problemReply(p problem) Reply {
 	return r
 }
 
+// holdID is the id of the hold that the refusal tells of; empty: of none.
+func (p problem) holdID() string {
+	if p.hold == nil {
+		return ""
+	}
+	return p.hold.ID
+}
+
 // forModel says a refusal to the model that made the call: what happened, and whether to try again.
 func (p problem) forModel(kind problemKind) string {
 	text := kind.title + ": " + p.detail + "."
-	if p.hold != nil && p.hold.ID != "" {
-		text += " The hold's id is " + p.hold.ID + "."
+	if id := p.holdID(); id != "" {
+		text += " The hold's id is " + id + "."
 	}
 	switch {
 	case !kind.retryable:

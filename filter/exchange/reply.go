@@ -31,6 +31,7 @@ const (
 // caller's own tools/call.
 func (c *Call) resultReply(r wire.Result, outcome string) Reply {
 	reply := Reply{Status: r.Status, Outcome: outcome, Headers: slices.Clone(r.Headers), Body: r.Body}
+	reply.Traceparent = header(r.Headers, headerTrace)
 	switch {
 	case c.MCP != nil && isFinal(r):
 		reply.Headers, reply.Body = c.respond(r)

@@ -23,6 +23,7 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 	if a.Intent != "" {
 		c.intent = a.Intent
 	}
+	c.by = a.Attempt
 	switch a.Kind {
 	case wire.AnswerExecute:
 		if a.Attempt != "" && a.Attempt != c.attempt {
@@ -75,11 +76,13 @@ func (w *Worker) granted(c *Call, a wire.Answer) {
 			detail: "the ledger answered too late to execute safely, so the tool was not called"})
 		return
 	}
+	c.by = c.attempt
 	w.execute(c, lease, a.ApprovedBy)
 }
 
 // join waits for another attempt: here, where it runs in this worker, else by the ledger.
 func (w *Worker) join(c *Call, a wire.Answer) {
+	c.waited = true
 	if e := w.executions[a.Attempt]; e != nil {
 		e.waiters = append(e.waiters, c)
 		return
@@ -90,7 +93,7 @@ func (w *Worker) join(c *Call, a wire.Answer) {
 // held tells the caller of the hold, at once or after the rule's hold_wait.
 func (w *Worker) held(c *Call, a wire.Answer) {
 	if c.Rule.HoldWait > 0 && w.host.Now() < c.holdEnds() && a.Hold != nil {
-		c.held = true
+		c.held, c.waited = true, true
 		w.watch(c, watchKey{hold: *a.Hold})
 		return
 	}

@@ -18,6 +18,7 @@ type Worker struct {
 	lookedAt   time.Duration         // when the parked callers' last bound was looked at
 	loaded     int64                 // bytes of the bodies that calls keep
 	settling   []*settlement         // commits and fails that the ledger has not acknowledged
+	told       [len(gauges)]int      // what the statistics were last told
 	forgotten  uint64                // settlements given up for want of room, since there was some
 }
 
@@ -41,6 +42,7 @@ func (w *Worker) Arrive(c *Call) {
 		w.parked[c] = struct{}{}
 	}
 	c.load()
+	w.host.Observe(statBodyBytes, uint64(len(c.Request.Body)))
 	w.reserve(c)
 	w.host.Wake()
 }
@@ -64,6 +66,7 @@ func (w *Worker) Tick() {
 	w.tickSettling(now)
 	w.tickParked(now)
 	w.link.flush()
+	w.TellGauges()
 }
 
 // tickParked answers callers that everything else has forgotten, which only a fault of this program can bring about. A
