@@ -86,6 +86,18 @@ func TestTheDemoAnswersThroughEnvoyAndStopsAllItStarted(t *testing.T) {
 	if first.Outcome != "executed" || second.Outcome != "replay" || first.Result.ID == "" || first.Result.ID != second.Result.ID {
 		t.Errorf("first %+v, second %+v", first, second)
 	}
+	var texts []string
+	for _, id := range []string{`1`, `"again"`} {
+		status, text := fetch(t, "POST", through+"/mcp", `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"echo","arguments":{"x":2}}}`)
+		_, result, _ := strings.Cut(text, `"result":`)
+		texts = append(texts, strings.TrimSpace(result))
+		if status != 200 || !strings.Contains(text, `"id":`+id) || !strings.Contains(result, "received") {
+			t.Errorf("a tools/call gets %d %s", status, text)
+		}
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("a tools/call that is sent again gets %s after %s", texts[1], texts[0])
+	}
 	explained := `{"a":{"path":"/api/invoke","host":"` + s.listen + `","body":"{\"tool\":\"echo\",\"args\":{\"x\":1.0}}"}}`
 	if status, text := fetch(t, "POST", through+"/api/explain", explained); status != 200 || !strings.Contains(text, first.Fingerprint) {
 		t.Errorf("the explain page reads a call otherwise than the filter (%s): %d %s", first.Fingerprint, status, text)
@@ -119,6 +131,7 @@ func fetch(t *testing.T, method, url, body string) (int, string) {
 		t.Fatal(err)
 	}
 	r.Header.Set("content-type", "application/json")
+	r.Header.Set("accept", "application/json, text/event-stream")
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

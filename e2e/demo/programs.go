@@ -63,9 +63,10 @@ func (p *programs) start(name, path string, args ...string) error {
 	return nil
 }
 
-// patience is how long a program may take to get ready, and grace how long to stop.
+// patience is how long a program may take to get ready, on a machine that is busy with other things, and grace how long
+// to stop. Who ends meanwhile is not waited for.
 const (
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 	grace    = 5 * time.Second
 )
 

@@ -14,6 +14,7 @@ Idem is ready.
 
   http://HOST/            the console, with scenarios to click
   http://HOST/api/invoke  guarded, replies in an envelope     http://HOST/tools/<tool>  guarded, transparent
+  http://HOST/mcp         the same tools as a guarded MCP server (streamable HTTP), for any MCP client
   http://HOST/executions  what the tool really did            http://ENVOY-ADMIN/  Envoy's own admin interface
 
 One refund in three spellings. In three shells within 5 seconds, or all at once with & at the end of each line:
@@ -29,6 +30,12 @@ run is held, until a human says what it is:
   curl -s HOST/api/release -H 'content-type: application/json' -d '{"id":"the hold’s id"}'
 
 Released, the same call executes once: send it again.
+
+The same by MCP, where a retry has nothing in common with the first call but the tool and its arguments: both get one refund_id, each under
+its own id. Or add http://HOST/mcp to your agent as a streamable HTTP server and ask it for a refund, twice:
+
+  curl -s HOST/mcp -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"refund","arguments":{"customer":"ada@example.com","amount":"$15.00","currency":"USD"}}}'
+  curl -s HOST/mcp -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":"again","method":"tools/call","params":{"name":"refund","arguments":{"amount":15,"currency":"usd","customer":"Ada@example.com"}}}'
 
   curl -s HOST/api/state    curl -s HOST/executions    curl -s HOST/api/reset -H 'content-type: application/json' -d '{}'
   bin/ledgerd holds listADMIN-FLAG

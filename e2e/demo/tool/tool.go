@@ -3,7 +3,7 @@
 // against what the tool says.
 //
 // Calls come as POST /api/invoke with {"tool": "refund", "args": {…}}, or as POST /tools/refund with the args as the
-// body. The tools:
+// body, or as an MCP client's tools/call to /mcp. The tools:
 //
 //	refund  takes 2.5 s, answers 200 with a random refund_id
 //	fail    answers 500 at once
@@ -110,6 +110,7 @@ func (t *Tool) Handler() http.Handler {
 	})
 	mux.HandleFunc("POST /api/invoke", func(w http.ResponseWriter, r *http.Request) { t.invoke(w, r, "") })
 	mux.HandleFunc("POST /tools/{name}", func(w http.ResponseWriter, r *http.Request) { t.invoke(w, r, r.PathValue("name")) })
+	mux.Handle("/mcp", t.mcpHandler())
 	return mux
 }
 
