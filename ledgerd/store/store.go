@@ -23,6 +23,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -34,6 +35,9 @@ var (
 	// ErrUnavailable wraps every failure after which it is not known whether the operation took effect, or after which
 	// nothing can be read. The caller must not guess.
 	ErrUnavailable = errors.New("store: unavailable")
+	// ErrUnfit wraps, as a kind of ErrUnavailable, what an operator must put right: the store answers, but it is another
+	// one than was opened, went back to an earlier state, lacks rights, or would forget.
+	ErrUnfit = fmt.Errorf("%w: it answers, but cannot be used as it is", ErrUnavailable)
 	// ErrOverloaded says that the driver's queue is full; nothing was written.
 	ErrOverloaded = errors.New("store: too many writes are waiting")
 	// ErrInvalid says that the write contradicts itself (see [Write.Check]); nothing was written.

@@ -34,8 +34,10 @@ func contract(t *testing.T, o Options) {
 	})
 }
 
+// mustOpen opens a store, and makes it where there is none yet.
 func mustOpen(t testing.TB, url string, o Options) *Store {
 	t.Helper()
+	o.Migrate = true
 	s, err := Open(t.Context(), url, o)
 	if err != nil {
 		t.Fatalf("Open: %v", err)

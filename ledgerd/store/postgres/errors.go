@@ -13,6 +13,10 @@ import (
 
 // What Open refuses.
 var (
+	// ErrNone says that there is no store, and nobody asked for a new one.
+	ErrNone = errors.New("there is no store")
+	// ErrPrivilege says that the role lacks rights that the store needs.
+	ErrPrivilege = errors.New("the role lacks privileges")
 	// ErrSchema says that the schema is another program's, or of another version than this ledgerd's.
 	ErrSchema = errors.New("the schema does not fit this ledgerd")
 	// ErrUnsafe says that the server does not keep what it says it has kept.
@@ -30,6 +34,10 @@ const (
 	readOnlyTransaction   = "25006"
 	insufficientPrivilege = "42501"
 	undefinedTable        = "42P01"
+	undefinedSchema       = "3F000"
+	invalidPassword       = "28P01"
+	invalidAuthorization  = "28000"
+	noDatabase            = "3D000"
 	diskFull              = "53100"
 	tooManyConnections    = "53300"
 	lockNotAvailable      = "55P03"
@@ -39,22 +47,32 @@ const (
 // unavailable wraps an error of the server, or of the way to it, for the callers of the store. What an operator can act
 // on is said in words.
 func unavailable(doing string, err error) error {
-	hint := ""
+	if errors.Is(err, store.ErrUnavailable) {
+		return err
+	}
+	kind, hint := store.ErrUnavailable, ""
+	for _, refused := range []error{ErrNone, ErrPrivilege, ErrSchema, ErrUnsafe, ErrServer} {
+		if errors.Is(err, refused) {
+			kind = store.ErrUnfit
+		}
+	}
 	switch code(err) {
+	case invalidPassword, invalidAuthorization, noDatabase:
+		kind = store.ErrUnfit
 	case readOnlyTransaction:
-		hint = " (the server takes no writes: is it a standby?)"
+		kind, hint = store.ErrUnfit, " (the server takes no writes: is it a standby?)"
 	case insufficientPrivilege:
-		hint = " (see the privileges in the README of the postgres store)"
-	case undefinedTable:
-		hint = " (the schema is gone, or not the one this ledgerd started with)"
+		kind, hint = store.ErrUnfit, " (see the privileges in the README of the postgres store)"
+	case undefinedTable, undefinedSchema:
+		kind, hint = store.ErrUnfit, " (the schema is gone, or the role has no USAGE on it any more)"
 	case diskFull:
-		hint = " (the server's disk is full)"
+		kind, hint = store.ErrUnfit, " (the server's disk is full)"
 	case tooManyConnections:
 		hint = " (raise max_connections, or run fewer nodes)"
 	case lockNotAvailable:
 		hint = " (somebody holds a lock on the tables)"
 	}
-	return fmt.Errorf("%w: postgres: %s: %w%s", store.ErrUnavailable, doing, err, hint)
+	return fmt.Errorf("%w: postgres: %s: %w%s", kind, doing, err, hint)
 }
 
 // failed is what a method gives for an error: the caller's context's, where that is why.

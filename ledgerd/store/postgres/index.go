@@ -68,12 +68,12 @@ func (s *Store) Newest(ctx context.Context, limit int) ([]store.Record, error) {
 func query[T any](ctx context.Context, s *Store, doing string, scan func(pgx.Rows) (T, error), sql string, args ...any) (list []T, err error) {
 	err = s.seldom(ctx, doing, func(ctx context.Context) error {
 		return s.with(ctx, func(c *pgx.Conn) error {
-			rows, err := c.Query(ctx, sql, args...)
-			if err != nil {
+			batch := s.behindGuard()
+			batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+				list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) { return scan(rows) })
 				return err
-			}
-			list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) { return scan(rows) })
-			return err
+			})
+			return c.SendBatch(ctx, batch).Close()
 		})
 	})
 	return list, err

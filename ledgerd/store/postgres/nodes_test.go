@@ -31,7 +31,7 @@ func TestNodesThatStartAtOnceMakeOneSchema(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			s, err := Open(t.Context(), url, Options{})
+			s, err := Open(t.Context(), url, Options{Migrate: true})
 			if err != nil {
 				t.Errorf("node %d: %v", i, err)
 				return

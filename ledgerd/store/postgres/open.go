@@ -29,6 +29,10 @@ type Store struct {
 	notifier *notifier
 	listener listener
 
+	id   string // a random name, given when the store was made
+	made bool   // by this Open
+	lost atomic.Pointer[error]
+
 	clock    *store.Clock
 	estimate estimate
 	sampling singleflight.Group
@@ -46,8 +50,9 @@ type Store struct {
 	commits, writes, conflicts, failures, retries atomic.Uint64 // see Stats
 }
 
-// Open opens the store that a URL names (see [parse]). A schema that is not there is made; for one of another version see
-// [Options.Migrate]. It gives ErrURL, ErrSchema, ErrUnsafe or ErrServer, wrapped with what an operator needs to know.
+// Open opens the store that a URL names (see [parse]). For one that is not there, or has another version, see
+// [Options.Migrate]. It gives ErrURL, ErrNone, ErrSchema, ErrPrivilege, ErrUnsafe or ErrServer, wrapped with what an
+// operator needs to know.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -63,7 +68,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		s.end()
 		return nil, fmt.Errorf("store/postgres: %w", err)
 	}
-	o.Log.Info("the store", "promises", s.promise.String())
+	o.Log.Info("the store", "id", s.id, "promises", s.promise.String())
+	if s.made {
+		o.Log.Warn("made a new, empty store: it knows of nothing that was executed before", "id", s.id, "schema", s.schema)
+	}
 	for _, text := range s.promise.Warnings() {
 		o.Log.Warn("the store", "warning", text)
 	}
@@ -106,8 +114,8 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	var ceiling int64
-	if err := c.QueryRow(ctx, "SELECT ceiling FROM clock").Scan(&ceiling); err != nil {
-		return fmt.Errorf("reading the clock: %w%s", err, hintPrivilege(err))
+	if err := c.QueryRow(ctx, "SELECT store, ceiling FROM clock").Scan(&s.id, &ceiling); err != nil {
+		return fmt.Errorf("reading which store it is: %w", err)
 	}
 	s.ceiling.Store(ceiling)
 	if err := s.ask(ctx, c); err != nil {
@@ -122,7 +130,10 @@ func (s *Store) open(ctx context.Context) error {
 		if _, err := s.session(ctx, c); err != nil {
 			return err
 		}
-		return s.checkVersion(ctx, c)
+		if err := s.checkVersion(ctx, c); err != nil {
+			return err
+		}
+		return s.checkStore(ctx, c)
 	}
 	s.pool, err = pgxpool.NewWithConfig(ctx, s.config)
 	return err
@@ -132,7 +143,9 @@ func (s *Store) open(ctx context.Context) error {
 func (s *Store) ask(ctx context.Context, c *pgx.Conn) error {
 	var us int64
 	sent := time.Now()
-	if err := c.QueryRow(ctx, clockSQL).Scan(&us); err != nil {
+	batch := s.behindGuard()
+	batch.Queue(clockSQL).QueryRow(func(row pgx.Row) error { return row.Scan(&us) })
+	if err := c.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
 	if back := s.estimate.hear(sent, time.Now(), us); back > 0 && s.clock != nil {
@@ -195,7 +208,7 @@ func (s *Store) ready(ctx context.Context) error {
 	if s.closed {
 		return closed()
 	}
-	return nil
+	return s.gone()
 }
 
 // Close implements store.Store.

@@ -12,8 +12,8 @@ type Options struct {
 	Clock func() time.Time // what Now reads, for tests; the server's clock
 	Log   *slog.Logger     // gets what an operator should know; nothing is logged
 
-	// Migrate brings an older schema up to date. Without it only a schema that is not there yet is made, and an older one
-	// is refused: other nodes may be using it.
+	// Migrate makes the schema where there is none, and brings an older one up to date. Without it both are refused: the
+	// first may be a database that lost its store, the second may be in use by other nodes.
 	Migrate bool
 
 	QueueWrites int           // writes that may wait for the writers, and reads for the readers; 10,000. Further ones get store.ErrOverloaded

@@ -75,19 +75,18 @@ func (f *fetcher[T]) query(ids [][]byte) (map[string]T, error) {
 	defer cancel()
 	found := make(map[string]T, len(ids))
 	err := f.store.with(ctx, func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, f.sql, ids)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			id, row, err := f.scan(f.store, rows)
-			if err != nil {
-				return err
+		batch := f.store.behindGuard()
+		batch.Queue(f.sql, ids).Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				id, row, err := f.scan(f.store, rows)
+				if err != nil {
+					return err
+				}
+				found[string(id)] = row
 			}
-			found[string(id)] = row
-		}
-		return rows.Err()
+			return rows.Err()
+		})
+		return c.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return nil, unavailable(f.doing, err)

@@ -35,6 +35,11 @@ var steps = []string{
 	CREATE TABLE clock (one bool PRIMARY KEY DEFAULT true CHECK (one), ceiling bigint NOT NULL) WITH (fillfactor = 10);
 	INSERT INTO clock (ceiling) VALUES (0);
 	`,
+	// clock.store is a random name of the store, for good: see identity.go.
+	`
+	ALTER TABLE clock ADD COLUMN store text NOT NULL DEFAULT '';
+	UPDATE clock SET store = replace(gen_random_uuid()::text, '-', '');
+	`,
 }
 
 // migrate brings the schema to the newest version, or says why it does not. All nodes that start at once wait for the
@@ -56,6 +61,7 @@ func (s *Store) migrate(ctx context.Context, c *pgx.Conn) error {
 		if err != nil || version == len(s.options.steps) {
 			return err
 		}
+		s.made = version == 0
 		if !there {
 			if _, err := tx.Exec(ctx, "CREATE SCHEMA "+s.schema); err != nil { // its name needs no quotes
 				return fmt.Errorf("making schema %s: %w%s", s.schema, err, hintPrivilege(err))
@@ -100,16 +106,26 @@ func (s *Store) schemaVersion(ctx context.Context, q querier) (there bool, versi
 	if !slices.Contains(tables, "migrations") || !slices.Contains(tables, "records") {
 		return true, 0, fmt.Errorf("%w: schema %s has tables that are not ledgerd's (%s): name another one by %s=… in the store's URL", ErrSchema, s.schema, tables[0], paramSchema)
 	}
-	err = q.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migrations").Scan(&version)
-	if err != nil {
-		err = fmt.Errorf("reading the version of schema %s: %w%s", s.schema, err, hintPrivilege(err))
+	if err := s.checkUsage(ctx, q); err != nil {
+		return true, 0, err
+	}
+	if err := s.checkPrivileges(ctx, q); err != nil {
+		return true, 0, err
+	}
+	if err = q.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migrations").Scan(&version); err != nil {
+		err = fmt.Errorf("reading the version of schema %s: %w", s.schema, err)
 	}
 	return true, version, err
 }
 
-// checkSchema says why a schema of a version is not used as it is; a missing one is made.
+// checkSchema says why a schema of a version is not used as it is; a missing one is made on demand only: it would know
+// nothing of what was executed.
 func (s *Store) checkSchema(ctx context.Context, q querier, version int) error {
 	switch {
+	case version == 0 && !s.options.Migrate:
+		return fmt.Errorf("%w in schema %s of database %s at %s: for a first start make one with `ledgerd migrate --store …`. "+
+			"If there was one, it was dropped, or the address leads to another database: a new one knows nothing of what was "+
+			"executed, and lets it execute again", ErrNone, s.schema, s.promise.Database, s.promise.Server)
 	case version > len(s.options.steps):
 		return fmt.Errorf("%w: schema %s has version %d, this ledgerd knows up to %d: use the newer ledgerd", ErrSchema, s.schema, version, len(s.options.steps))
 	case version > 0 && version < len(s.options.steps) && !s.options.Migrate:

@@ -39,7 +39,7 @@ func TestOlderSchemaIsRefusedAndMigratedOnDemand(t *testing.T) {
 func TestFailedMigrationChangesNothing(t *testing.T) {
 	url := pgtest.Shared(t).URL(pgtest.NewSchema())
 	broken := append(newer[:len(newer):len(newer)], "CREATE TABLE more (x int); SELECT 1/0")
-	if _, err := Open(t.Context(), url, Options{steps: broken}); err == nil {
+	if _, err := Open(t.Context(), url, Options{steps: broken, Migrate: true}); err == nil {
 		t.Fatal("a broken migration gave no error")
 	}
 	s := mustOpen(t, url, Options{})
@@ -80,13 +80,49 @@ func TestTablesWithoutTheirSequenceAreRefused(t *testing.T) {
 	}
 }
 
-func TestExamineMakesNothing(t *testing.T) {
+// A store that is not there may be one that was lost: nobody makes a new one unasked.
+func TestStoreThatIsNotThereIsMadeOnDemandOnly(t *testing.T) {
 	server, schema := pgtest.Shared(t), pgtest.NewSchema()
-	if _, err := Examine(t.Context(), server.URL(schema)); err != nil {
-		t.Fatalf("Examine: %v", err)
+	url := server.URL(schema)
+	for name, f := range map[string]func() error{
+		"Open":    func() error { _, err := Open(t.Context(), url, Options{}); return err },
+		"Examine": func() error { _, err := Examine(t.Context(), url); return err },
+	} {
+		if err := f(); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "`ledgerd migrate --store") || !strings.Contains(err.Error(), schema) {
+			t.Errorf("%s: got %v, want ErrNone, the schema and the command", name, err)
+		}
 	}
 	var there bool
 	if err := server.Connect(t).QueryRow(t.Context(), "SELECT to_regnamespace($1) IS NOT NULL", schema).Scan(&there); err != nil || there {
 		t.Errorf("the schema is there: %t, %v", there, err)
 	}
+	made := mustOpen(t, url, Options{})
+	defer made.Close()
+	again, err := Open(t.Context(), url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if !made.Made() || again.Made() || made.ID() == "" || again.ID() != made.ID() {
+		t.Errorf("made %t, %t; ids %q, %q", made.Made(), again.Made(), made.ID(), again.ID())
+	}
+}
+
+// The schema of the first release had no id of the store: it gets one, and keeps what it has.
+func TestStoreOfTheFirstReleaseIsMigratedInPlace(t *testing.T) {
+	server, schema := pgtest.Shared(t), pgtest.NewSchema()
+	url := server.URL(schema)
+	first := mustOpen(t, url, Options{})
+	version := mustSwap(t, first, "a", 0)
+	first.Close()
+	server.Do(t, "SET search_path = "+schema+"; ALTER TABLE clock DROP COLUMN store; DELETE FROM migrations WHERE version = 2")
+	if _, err := Open(t.Context(), url, Options{}); !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "run `ledgerd migrate`") {
+		t.Errorf("got %v, want ErrSchema and the command", err)
+	}
+	s := mustOpen(t, url, Options{})
+	defer s.Close()
+	if r, err := s.Load(t.Context(), hexKey("a")); err != nil || r.Version != version || s.Made() || len(s.ID()) != 32 {
+		t.Errorf("got %+v, %v, id %q, made %t", r, err, s.ID(), s.Made())
+	}
+	mustSwap(t, s, "a", version)
 }

@@ -61,6 +61,9 @@ func (s *Store) session(ctx context.Context, c *pgx.Conn) (Promise, error) {
 // seconds to bury it, and its place is needed as soon as the server is back. Where the server ended it, or takes no
 // writes any more (after a failover behind a proxy), the others are replaced too before they are found out one by one.
 func (s *Store) with(ctx context.Context, f func(c *pgx.Conn) error) error {
+	if err := s.gone(); err != nil {
+		return err
+	}
 	lent, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -76,7 +79,9 @@ func (s *Store) with(ctx context.Context, f func(c *pgx.Conn) error) error {
 			s.pool.Reset()
 		}
 	}()
-	err = f(lent.Conn())
+	if err = f(lent.Conn()); code(err) == divisionByZero {
+		err = s.lose(ctx, lent.Conn())
+	}
 	return err
 }
 

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -39,21 +38,18 @@ func (s *Store) seldom(ctx context.Context, doing string, f func(ctx context.Con
 
 // Setting implements store.Store.
 func (s *Store) Setting(ctx context.Context, name string) (string, error) {
-	var value []byte
-	found := true
-	err := s.seldom(ctx, "reading a setting", func(ctx context.Context) error {
-		return s.with(ctx, func(c *pgx.Conn) error {
-			err := c.QueryRow(ctx, "SELECT value FROM settings WHERE name = $1", []byte(name)).Scan(&value)
-			if errors.Is(err, pgx.ErrNoRows) {
-				found, err = false, nil
-			}
-			return err
-		})
-	})
-	if err == nil && !found {
-		err = store.ErrNotFound
+	list, err := query(ctx, s, "reading a setting", func(row pgx.Rows) (value string, err error) {
+		var raw []byte
+		err = row.Scan(&raw)
+		return string(raw), err
+	}, "SELECT value FROM settings WHERE name = $1", []byte(name))
+	switch {
+	case err != nil:
+		return "", err
+	case len(list) == 0:
+		return "", store.ErrNotFound
 	}
-	return string(value), err
+	return list[0], nil
 }
 
 // SetSetting implements store.Store.
@@ -79,7 +75,9 @@ func (s *Store) exec(ctx context.Context, sql string, args ...any) error {
 	for try := 1; ; try++ {
 		err := s.with(ctx, func(c *pgx.Conn) error {
 			_ = warning(c.PgConn()) // what came before is not about this
-			if _, err := c.Exec(ctx, sql, args...); err != nil {
+			batch := s.behindGuard()
+			batch.Queue(sql, args...)
+			if err := c.SendBatch(ctx, batch).Close(); err != nil {
 				return err
 			}
 			return warning(c.PgConn())

@@ -62,7 +62,7 @@ func (s *Store) writeGroup(group []*asked) {
 func (s *Store) writeOnce(group []*asked) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Timeout)
 	defer cancel()
-	batch := &pgx.Batch{}
+	batch := s.behindGuard()
 	decided := int64(0)
 	for _, r := range group {
 		shape := shapeOf(&r.Ask)
@@ -91,8 +91,11 @@ func (s *Store) writeOnce(group []*asked) error {
 func send(ctx context.Context, c *pgx.Conn, batch *pgx.Batch, group []*asked) error {
 	_ = warning(c.PgConn()) // what came before is not about this
 	sent := c.SendBatch(ctx, batch)
-	var first error
+	_, first := sent.Exec() // whether it is the store that was opened
 	for _, r := range group {
+		if first != nil {
+			break
+		}
 		var version int64
 		err := sent.QueryRow().Scan(&version)
 		if errors.Is(err, pgx.ErrNoRows) {
