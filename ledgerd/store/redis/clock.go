@@ -84,19 +84,14 @@ func (s *Store) look(ctx context.Context) error {
 	from, cmds := []int{0}, []redis.Cmder{redis.NewTimeCmd(ctx, "time")}
 	for i := range shards {
 		from = append(from, i)
-		cmds = append(cmds, redis.NewSliceCmd(ctx, "hmget", s.parts[i].meta, "id", "now"))
+		cmds = append(cmds, redis.NewStringCmd(ctx, "hget", s.parts[i].meta, "now"))
 	}
 	if err := s.ask(ctx, "reading the server's clock", from, cmds...); err != nil {
 		return err
 	}
 	s.server.learn(cmds[0].(*redis.TimeCmd).Val(), time.Now())
 	for _, cmd := range cmds[1:] {
-		meta := cmd.(*redis.SliceCmd).Val()
-		if id, _ := meta[0].(string); id != s.id {
-			s.refuse(errLost)
-			return errLost
-		}
-		now, err := micros(meta[1])
+		now, err := micros(cmd.(*redis.StringCmd).Val())
 		if err != nil {
 			return fmt.Errorf("%w: redis: the greatest moment of a shard: %w", store.ErrUnavailable, err)
 		}

@@ -43,7 +43,11 @@ func (s *Store) conduct(calls []call, confirm bool) {
 		}
 		if time.Now().After(deadline) {
 			for _, c := range again {
-				c.done(c.cmd.Err())
+				err := c.cmd.Err()
+				if err == nil || nothing(err) {
+					err = fmt.Errorf("it is not known after %v whether the store is the one that was opened", s.options.Timeout)
+				}
+				c.done(err)
 			}
 			return
 		}
@@ -110,17 +114,27 @@ func (s *Store) exchange(master *redis.Client, calls []call, confirm bool) (agai
 	for _, c := range calls {
 		_ = pipe.Process(ctx, c.cmd) // only queues it
 	}
-	confirmed := func() error { return nil }
+	confirmed, belongs := func() error { return nil }, func(int) error { return nil }
 	if confirm {
 		confirmed = s.promise.confirm(ctx, pipe, s.options.ConfirmTimeout)
+	} else {
+		belongs = s.guard(ctx, pipe, calls)
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	unsafe := confirmed()
+	if errors.Is(unsafe, ErrUnsafe) {
+		s.recheck.Store(true)
+	}
 
 	missing, silent := false, false
 	for _, c := range calls {
-		err := c.cmd.Err()
-		silent = silent || err != nil && !answered(err)
+		err := s.judged(c.shard, c.cmd.Err())
+		if err == nil || nothing(err) {
+			if other := belongs(c.shard); other != nil {
+				err = other
+			}
+		}
+		silent = silent || c.cmd.Err() != nil && !answered(c.cmd.Err())
 		switch {
 		case forgotten(err):
 			missing = true

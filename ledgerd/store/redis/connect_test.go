@@ -91,7 +91,7 @@ func TestStoreIsMadeOnceByManyAtOnce(t *testing.T) {
 	ids := make(chan string, 8)
 	for range cap(ids) {
 		go func() {
-			s, err := Open(t.Context(), server.URL(), Options{Log: silent})
+			s, err := Open(t.Context(), server.URL(), Options{Log: silent, Migrate: true})
 			if err != nil {
 				t.Errorf("Open: %v", err)
 				ids <- ""

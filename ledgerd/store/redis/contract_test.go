@@ -32,8 +32,10 @@ func contract(t *testing.T, o Options) {
 	})
 }
 
+// mustOpen opens a store, and makes it where there is none yet.
 func mustOpen(t testing.TB, url string, o Options) *Store {
 	t.Helper()
+	o.Migrate = true
 	if o.Log == nil {
 		o.Log = silent
 	}

@@ -16,44 +16,42 @@ var (
 	ErrURL = errors.New("the store's URL is wrong")
 	// ErrUnsafe says that the server is set up in a way that loses what it acknowledged.
 	ErrUnsafe = errors.New("the server would lose what it acknowledged")
+	// ErrNone says that there is no store, and nobody asked for a new one.
+	ErrNone = errors.New("there is no store")
+	// ErrRights says that the user lacks rights that the store needs.
+	ErrRights = errors.New("the user lacks rights")
 	// ErrDamaged says that a part of the store is missing.
 	ErrDamaged = errors.New("a part of the store is missing")
 	// ErrForeign says that the keys are a newer ledgerd's.
 	ErrForeign = errors.New("the keys were not written by this ledgerd or an older one")
 )
 
-// errLost says that a shard is not the one that was opened: somebody emptied the server.
-var errLost = fmt.Errorf("%w: redis: the server lost the store's keys while ledgerd ran (emptied, or started without its data): "+
-	"bring the data back, or stop all ledgerds to begin anew", store.ErrUnavailable)
-
 // unavailable wraps an error of the server or of the way to it. What an operator can act on is said in words.
 func unavailable(doing string, err error) error {
 	if errors.Is(err, store.ErrUnavailable) {
 		return err
 	}
-	hint := ""
+	kind, hint := store.ErrUnavailable, ""
 	switch {
-	case lost(err):
-		return errLost
 	case redis.IsOOMError(err):
-		hint = " (the server is at its maxmemory)"
+		kind, hint = store.ErrUnfit, " (the server is at its maxmemory)"
 	case redis.IsReadOnlyError(err):
-		hint = " (the server has become a replica)"
+		kind, hint = store.ErrUnfit, " (the server has become a replica)"
 	case redis.IsLoadingError(err):
 		hint = " (the server is still reading its data)"
 	case redis.IsNoReplicasError(err):
-		hint = " (the server has fewer replicas than its min-replicas-to-write)"
+		kind, hint = store.ErrUnfit, " (the server has fewer replicas than its min-replicas-to-write)"
 	case redis.IsPermissionError(err):
-		hint = " (the user lacks a right that the store's README names)"
+		kind, hint = store.ErrUnfit, " (the user lacks a right that the store's README names)"
+	case redis.IsAuthError(err), errors.Is(err, ErrUnsafe):
+		kind = store.ErrUnfit
 	}
-	return fmt.Errorf("%w: redis: %s: %w%s", store.ErrUnavailable, doing, err, hint)
+	return fmt.Errorf("%w: redis: %s: %w%s", kind, doing, err, hint)
 }
 
 func closed() error {
 	return fmt.Errorf("%w: redis: the store is closed", store.ErrUnavailable)
 }
-
-func lost(err error) bool { return said(err, "IDEMLOST") }
 
 // forgotten says that the server does not have a script: the call was not executed.
 func forgotten(err error) bool { return said(err, "NOSCRIPT") }

@@ -20,6 +20,7 @@ type facts struct {
 	aof        bool
 	fsync      string // appendfsync; empty: it does not say
 	skipsFsync bool   // no-appendfsync-on-rewrite
+	config     bool   // CONFIG GET can be asked
 	waitaof    bool
 	replicas   int // connected now
 }
@@ -41,11 +42,15 @@ func inspect(ctx context.Context, c *redis.Client) (facts, error) {
 	}
 	// What is not there stays zero, and is judged as such.
 	f.replicas, _ = strconv.Atoi(info["connected_slaves"])
-	major, rest, _ := strings.Cut(f.version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
+	major, _, _ := strings.Cut(f.version, ".")
 	f.major, _ = strconv.Atoi(major)
-	n, _ := strconv.Atoi(minor)
-	f.waitaof = f.major > 7 || f.major == 7 && n >= 2
+
+	// WAITAOF came with 7.2, and an operator or a service may have taken it away: only trying tells.
+	err = c.Process(ctx, redis.NewIntSliceCmd(ctx, "waitaof", 0, 0, 1))
+	if err != nil && !answered(err) {
+		return facts{}, fmt.Errorf("trying WAITAOF: %w", err)
+	}
+	f.waitaof = err == nil
 
 	// Services keep CONFIG to themselves, or the user has no right to it: then appendfsync stays unknown, which is judged
 	// as such. All else stands in INFO.
@@ -53,6 +58,7 @@ func inspect(ctx context.Context, c *redis.Client) (facts, error) {
 	if err != nil && !answered(err) {
 		return facts{}, fmt.Errorf("reading the server's configuration: %w", err)
 	}
+	f.config = err == nil
 	f.fsync, f.skipsFsync = config["appendfsync"], config["no-appendfsync-on-rewrite"] == "yes"
 	return f, nil
 }

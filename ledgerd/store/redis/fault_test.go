@@ -28,21 +28,25 @@ func through(t *testing.T, o Options) (*Store, *proxy, *redistest.Server) {
 
 func TestWriteWithoutAnAnswerIsUnknownAndNotSentAgain(t *testing.T) {
 	s, p, server := through(t, Options{Timeout: 100 * time.Millisecond, ConfirmTimeout: 100 * time.Millisecond})
+	server.Do(t, "CONFIG", "RESETSTAT")
 	p.setMute(true)
 	_, err := s.Swap(t.Context(), store.Write{Key: hexKey("a"), Data: []byte("x")})
 	if !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("got %v, want ErrUnavailable: sent again it would have met itself, and be told of a conflict", err)
 	}
+	// One script call reached the server, and no more.
+	eventually(t, func() error {
+		if stats := server.Do(t, "INFO", "commandstats"); !strings.Contains(stats, "cmdstat_evalsha:calls=1,") {
+			return fmt.Errorf("the server was called otherwise than once:\n%s", stats)
+		}
+		return nil
+	})
 	p.setMute(false)
 	p.cut()
 	var r store.Record
 	eventually(t, func() (err error) { r, err = s.Load(t.Context(), hexKey("a")); return err })
 	if string(r.Data) != "x" {
 		t.Errorf("got %q, want what was written", r.Data)
-	}
-	// One script call reached the server, and no more.
-	if stats := server.Do(t, "INFO", "commandstats"); !strings.Contains(stats, "cmdstat_evalsha:calls=1,") {
-		t.Errorf("the server was called otherwise than once:\n%s", stats)
 	}
 }
 

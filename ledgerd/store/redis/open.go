@@ -18,14 +18,31 @@ import (
 	"idem/ledgerd/store"
 )
 
-// Open opens the store at a URL (see parse for its form), and makes it where the server has none under that prefix. It
-// refuses with ErrURL what is no store's, with ErrUnsafe what would forget, with ErrDamaged a store of which a part is missing, with ErrForeign a newer
-// ledgerd's.
+// Open opens the store at a URL (see parse for its form). One that is not there it makes only with [Options.Migrate]. It
+// refuses with ErrURL what is no store's, with ErrNone where there is no store, with ErrRights a user who may not do what
+// is needed, with ErrUnsafe what would forget, with ErrDamaged a store of which a part is missing, with ErrForeign a
+// newer ledgerd's.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	s, err := newStore(url, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.open(ctx); err != nil {
+		if s.topology != nil {
+			s.lanes.close()
+			err = errors.Join(err, s.topology.close())
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// newStore gives a store that is not connected yet.
+func newStore(url string, o Options) (*Store, error) {
 	p, err := parse(url)
 	if err != nil {
 		return nil, err
@@ -39,38 +56,46 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		read = s.server.read
 	}
 	s.clock = store.NewClock(read, time.Time{})
-	if err := s.open(ctx); err != nil {
-		if s.topology != nil {
-			s.lanes.close()
-			err = errors.Join(err, s.topology.close())
-		}
-		return nil, err
-	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) error {
+// examine finds out whether the servers are fit to keep the store on, and what can be promised there.
+func (s *Store) examine(ctx context.Context) ([]facts, error) {
 	logging.Disable() // what the client library would log is in the errors that the store gives
 	if err := s.connect(ctx); err != nil {
-		return err
+		return nil, err
+	}
+	if err := s.checkRights(ctx); err != nil {
+		return nil, err
 	}
 	servers, err := s.inspect(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var wrong []error
 	for _, f := range servers {
 		wrong = append(wrong, f.judge(s.place), f.judgeFailover(s.place))
 	}
-	if err := errors.Join(wrong...); err != nil {
+	s.promise = promised(servers, s.place)
+	return servers, errors.Join(wrong...)
+}
+
+func (s *Store) open(ctx context.Context) error {
+	servers, err := s.examine(ctx)
+	if err != nil {
 		return err
 	}
-	s.promise = promised(servers, s.place)
 	if err := s.load(ctx); err != nil {
 		return err
 	}
-	if err := s.adopt(ctx); err != nil {
+	all, err := s.adopt(ctx)
+	if err != nil {
 		return err
+	}
+	for i, m := range all { // what the last process left may not be synced yet
+		if err := s.confirmed(ctx, i, max(m.version, neverWritten)); err != nil {
+			return err
+		}
 	}
 	if err := s.look(ctx); err != nil {
 		return err
@@ -81,7 +106,13 @@ func (s *Store) open(ctx context.Context) error {
 		level = slog.LevelWarn
 	}
 	s.options.Log.Log(ctx, level, "store redis: "+s.promise.words, "server", servers[0].address, "masters", len(servers),
-		"version", servers[0].product, "prefix", s.place.prefix)
+		"version", servers[0].product, "prefix", s.place.prefix, "id", s.id)
+	for _, text := range s.promise.warnings(servers) {
+		s.options.Log.Warn("store redis", "warning", text)
+	}
+	if s.made {
+		s.options.Log.Warn("store redis: made a new, empty store: it knows of nothing that was executed before", "id", s.id)
+	}
 	return nil
 }
 
@@ -92,6 +123,9 @@ func (s *Store) connect(ctx context.Context) error {
 	client := connectAlone(&first, &s.options)
 	text, err := client.Info(ctx, "cluster").Result()
 	_ = client.Close() // it has answered, or never will
+	if redis.IsPermissionError(err) {
+		return fmt.Errorf("%w: redis: %s: %w", ErrRights, first.addresses[0], err)
+	}
 	if err != nil && len(first.addresses) == 1 {
 		return unavailable("connecting to "+first.addresses[0], err)
 	}
@@ -153,60 +187,65 @@ func (s *Store) load(ctx context.Context) error {
 	return nil
 }
 
-// adopt makes the store's shards where there are none, and makes sure that there are all of them.
+// adopt makes sure that all of the store's shards are there, and makes them on demand where there are none.
 //
 // The first shard is marked first, with a new id; then the others with the same one; then the first one as complete.
 // Whoever opens the store at the same time does the same, and finds the id of whoever came first.
-func (s *Store) adopt(ctx context.Context) error {
+func (s *Store) adopt(ctx context.Context) (all [shards]meta, err error) {
 	meta, err := s.meta(ctx)
 	if err != nil {
-		return err
+		return all, err
+	}
+	if meta[0].id == "" || meta[0].complete == "" {
+		if !s.options.Migrate && meta[0].id != "" {
+			return all, s.none("the making of one was broken off")
+		}
+		s.made = true
 	}
 	if meta[0].id == "" {
 		for i, m := range meta {
 			if m.id != "" {
-				return fmt.Errorf("%w: redis: shard %d of %d has the prefix %s, the first one does not", ErrDamaged, i, shards, s.place.prefix)
+				return all, fmt.Errorf("%w: redis: shard %d of %d has the prefix %s, the first one does not", ErrDamaged, i, shards, s.place.prefix)
 			}
 		}
+		if !s.options.Migrate {
+			return all, s.none("no key of it is there")
+		}
 		if err := s.mark(ctx, []int{0}, "id", hex.EncodeToString(random(8))); err != nil {
-			return err
+			return all, err
 		}
 		if meta, err = s.meta(ctx); err != nil {
-			return err
+			return all, err
 		}
 	}
-	s.id = meta[0].id
+	id := meta[0].id
 	if meta[0].complete == "" {
-		if err := s.mark(ctx, everywhere, "id", s.id); err != nil {
-			return err
+		if err := s.mark(ctx, everywhere, "id", id); err != nil {
+			return all, err
 		}
 		if err := s.mark(ctx, everywhere, "layout", layout); err != nil {
-			return err
+			return all, err
 		}
 		if err := s.mark(ctx, []int{0}, "complete", "1"); err != nil {
-			return err
+			return all, err
 		}
 		if meta, err = s.meta(ctx); err != nil {
-			return err
+			return all, err
 		}
 	}
 	for i, m := range meta {
-		if m.id != s.id {
-			return fmt.Errorf("%w: redis: shard %d of %d (%s) belongs to the store %q, the first one to %q: "+
-				"the server, or a master of the cluster, came back without its data", ErrDamaged, i, shards, s.parts[i].meta, m.id, s.id)
+		if m.id != id {
+			return all, fmt.Errorf("%w: redis: shard %d of %d (%s) belongs to the store %q, the first one to %q: "+
+				"the server, or a master of the cluster, came back without its data", ErrDamaged, i, shards, s.parts[i].meta, m.id, id)
 		}
 		if m.layout != layout {
-			return fmt.Errorf("%w: redis: the keys with the prefix %s have layout %q, this ledgerd knows %s", ErrForeign, s.place.prefix, m.layout, layout)
+			return all, fmt.Errorf("%w: redis: the keys with the prefix %s have layout %q, this ledgerd knows %s", ErrForeign, s.place.prefix, m.layout, layout)
 		}
 	}
+	s.id = id // from here on every request asks for it
 	s.channel = s.place.prefix + ":changed:" + s.id
 	s.herald = newHerald(string(random(senderSize)))
-	for i, m := range meta { // what the last process left may not be synced yet
-		if err := s.confirmed(ctx, i, max(m.version, 1)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return meta, nil
 }
 
 // meta is what a shard remembers of itself.

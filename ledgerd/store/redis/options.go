@@ -11,7 +11,9 @@ import (
 // names.
 type Options struct {
 	Clock func() time.Time // what Now reads; the server's clock
-	Log   *slog.Logger     // where it says what is promised, and what became of it; slog.Default()
+	// Migrate makes the store where there is none. Without it that is refused: the server may have lost it.
+	Migrate bool
+	Log     *slog.Logger // where it says what is promised, and what became of it; slog.Default()
 
 	QueueWrites    int           // writes to one master that may wait; 10,000. Further ones get store.ErrOverloaded
 	QueueBytes     int64         // bytes that they may carry; 64 MiB. One write alone may carry more

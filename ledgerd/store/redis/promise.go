@@ -20,6 +20,10 @@ type promise struct {
 	replicas int  // and by WAIT, from so many replicas
 	dirty    bool // a reader may see what is not confirmed yet
 	words    string
+
+	// watched: each round trip with writes asks for the settings that it rests on, as they were when the server did it.
+	watched bool
+	place   *place
 }
 
 // promised gives what can be promised on servers that were judged good.
@@ -27,7 +31,7 @@ func promised(servers []facts, p *place) promise {
 	each := func(is func(facts) bool) bool {
 		return !slices.ContainsFunc(servers, func(f facts) bool { return !is(f) })
 	}
-	made := promise{words: "each write is synced before it is acknowledged (appendfsync always)"}
+	made := promise{place: p, watched: each(func(f facts) bool { return f.config }), words: "each write is synced before it is acknowledged (appendfsync always)"}
 	if !each(facts.syncs) {
 		made.words = fmt.Sprintf("accept_loss: a power cut may lose writes that were acknowledged (appendfsync %s)", known(servers[0].fsync))
 	}
@@ -58,6 +62,11 @@ func known(setting string) string {
 func (p promise) confirm(ctx context.Context, pipe redis.Pipeliner, patience time.Duration) func() error {
 	var synced *redis.IntSliceCmd
 	var replicated *redis.IntCmd
+	var settings *redis.MapStringStringCmd
+	if p.watched {
+		settings = redis.NewMapStringStringCmd(ctx, "config", "get", "maxmemory-policy", "appendonly", "appendfsync", "no-appendfsync-on-rewrite")
+		_ = pipe.Process(ctx, settings)
+	}
 	if p.synced {
 		synced = redis.NewIntSliceCmd(ctx, "waitaof", 1, 0, patience.Milliseconds())
 		_ = pipe.Process(ctx, synced) // only queues it
@@ -67,6 +76,16 @@ func (p promise) confirm(ctx context.Context, pipe redis.Pipeliner, patience tim
 		_ = pipe.Process(ctx, replicated)
 	}
 	return func() error {
+		if settings != nil {
+			set, err := settings.Result()
+			if err != nil {
+				return fmt.Errorf("looking at the server's settings: %w", err)
+			}
+			f := facts{address: p.place.addresses[0], policy: set["maxmemory-policy"], aof: set["appendonly"] == "yes", fsync: set["appendfsync"], skipsFsync: set["no-appendfsync-on-rewrite"] == "yes"}
+			if err := f.judgeSettings(p.place); err != nil {
+				return err
+			}
+		}
 		if synced != nil {
 			switch n, err := synced.Result(); {
 			case err != nil:
@@ -87,21 +106,42 @@ func (p promise) confirm(ctx context.Context, pipe redis.Pipeliner, patience tim
 	}
 }
 
+// warnings says what of it an operator should not leave so.
+func (p promise) warnings(servers []facts) (list []string) {
+	if !p.watched {
+		list = append(list, "CONFIG GET is closed to ledgerd: a change of maxmemory-policy is noticed within ten seconds only, and one of appendfsync never")
+	}
+	for _, f := range servers {
+		if !p.place.acceptLoss && !f.waitaof {
+			list = append(list, f.address+" has no WAITAOF: that each write is synced rests on appendfsync always alone")
+		}
+	}
+	return list
+}
+
 // syncs says that a server syncs before it answers.
 func (f facts) syncs() bool { return f.fsync == "always" && !f.skipsFsync }
 
 // judge says what is wrong with a server, all of it at once.
 func (f facts) judge(p *place) error {
 	var wrong []error
-	unsafe := func(format string, args ...any) {
-		wrong = append(wrong, fmt.Errorf("%w: redis %s: %s", ErrUnsafe, f.address, fmt.Sprintf(format, args...)))
-	}
 	if f.major < 7 {
-		unsafe("it is version %s, want 7 or newer, or Valkey", known(f.version))
+		wrong = append(wrong, f.unsafe("it is version %s, want 7 or newer, or Valkey", known(f.version)))
 	}
 	if f.role != "master" {
-		unsafe("it is a replica (role %s), which forgets what its master does not know: want the master's address", known(f.role))
+		wrong = append(wrong, f.unsafe("it is a replica (role %s), which forgets what its master does not know: want the master's address", known(f.role)))
 	}
+	return errors.Join(append(wrong, f.judgeSettings(p))...)
+}
+
+func (f facts) unsafe(format string, args ...any) error {
+	return fmt.Errorf("%w: redis %s: %s", ErrUnsafe, f.address, fmt.Sprintf(format, args...))
+}
+
+// judgeSettings says what is wrong with a server's settings.
+func (f facts) judgeSettings(p *place) error {
+	var wrong []error
+	unsafe := func(format string, args ...any) { wrong = append(wrong, f.unsafe(format, args...)) }
 	if f.policy != "noeviction" {
 		unsafe("maxmemory-policy is %s, want noeviction: a row that is evicted is a call that runs twice", known(f.policy))
 	}
@@ -112,7 +152,11 @@ func (f facts) judge(p *place) error {
 		return errors.Join(wrong...)
 	}
 	if f.fsync != "always" {
-		unsafe("appendfsync is %s, want always: a power cut loses writes that were acknowledged (accept_loss=true takes that as it is)", known(f.fsync))
+		why := ""
+		if f.fsync == "" {
+			why = " (CONFIG GET tells it: the user needs +config|get, where the service has it)"
+		}
+		unsafe("appendfsync is %s%s, want always: a power cut loses writes that were acknowledged (accept_loss=true takes that as it is)", known(f.fsync), why)
 	}
 	if f.skipsFsync {
 		unsafe("no-appendfsync-on-rewrite is yes, want no: nothing is synced while the file is rewritten (accept_loss=true takes that as it is)")

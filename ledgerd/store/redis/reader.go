@@ -20,6 +20,9 @@ func (s *Store) ready(ctx context.Context) error {
 		return closed()
 	default:
 	}
+	if err := s.lost.Load(); err != nil {
+		return *err
+	}
 	if err := s.refusal.Load(); err != nil {
 		return *err
 	}

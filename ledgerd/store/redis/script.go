@@ -5,12 +5,19 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 )
 
 //go:embed swap.lua
 var swapSource string
+
+//go:embed guard.lua
+var guardSource string
+
+//go:embed set.lua
+var setSource string
 
 //go:embed disown.lua
 var disownSource string
@@ -24,10 +31,11 @@ type script struct{ text, sha string }
 // The first line makes the server look before it starts a script whether it may write (memory, replicas, disk), instead
 // of breaking it off in the middle. A script that only removes may run when memory is short: it is what makes room.
 var (
-	swapScript   = newScript("#!lua\n" + swapSource)
-	removeScript = newScript("#!lua flags=allow-oom\n" + swapSource)
+	swapScript   = newScript("#!lua\n" + guardSource + swapSource)
+	removeScript = newScript("#!lua flags=allow-oom\n" + guardSource + swapSource)
 	disownScript = newScript("#!lua flags=allow-oom\n" + disownSource)
-	resetScript  = newScript("#!lua flags=allow-oom\n" + resetSource)
+	resetScript  = newScript("#!lua flags=allow-oom\n" + guardSource + resetSource)
+	setScript    = newScript("#!lua\n" + guardSource + setSource)
 )
 
 func newScript(text string) script {
@@ -38,12 +46,17 @@ func newScript(text string) script {
 // loadScripts gives a server all scripts.
 func loadScripts(ctx context.Context, c *redis.Client) error {
 	_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, s := range []script{swapScript, removeScript, disownScript, resetScript} {
+		for _, s := range []script{swapScript, removeScript, disownScript, resetScript, setScript} {
 			p.ScriptLoad(ctx, s.text)
 		}
 		return nil
 	})
 	return err
+}
+
+// guarded makes the words of a call of a script that begins with guard.lua, for a shard.
+func (s *Store) guarded(sc script, shard int, keys []string, arguments int) []any {
+	return append(sc.start(keys, 2+arguments), s.id, strconv.FormatUint(s.durable[shard].Load(), 10))
 }
 
 // start makes the words of a call, with room for so many arguments that the caller appends.

@@ -28,7 +28,10 @@ type Store struct {
 	herald   *herald        // to others
 	ear      ear            // from others
 	durable  [shards]atomic.Uint64
-	refusal  atomic.Pointer[error] // why nothing may be done; nil: it may
+	refusal  atomic.Pointer[error] // why nothing may be done for now; nil: it may
+	lost     atomic.Pointer[error] // why nothing may be done until ledgerd is started again; nil: it may
+	made     bool                  // the store, by Open
+	recheck  atomic.Bool           // the configuration was found wrong: look at all of it
 
 	closing    chan struct{} // closed once no write is under way any more
 	closeOnce  sync.Once
@@ -87,22 +90,16 @@ func (s *Store) pulse(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		err := s.bounded(ctx, s.look)
-		if err != nil && !errors.Is(err, errLost) {
-			continue // it does not answer: those who want something of it find out by themselves
-		}
-		if n%checkEach == 0 || judged != nil {
+		_ = s.bounded(ctx, s.look) // where it does not answer, those who want something of it find out by themselves
+		if n%checkEach == 0 || judged != nil || s.recheck.Swap(false) {
 			if e := s.bounded(ctx, func(ctx context.Context) (err error) { judged, err = s.judgeAgain(ctx); return err }); e != nil {
 				continue
 			}
 		}
-		if err == nil {
-			err = judged
-		}
-		s.refuse(err)
+		s.refuse(judged)
 		report := ""
-		if err != nil {
-			report = err.Error()
+		if judged != nil {
+			report = judged.Error()
 		}
 		if report != reported {
 			if reported = report; report != "" {

