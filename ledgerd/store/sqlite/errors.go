@@ -16,26 +16,28 @@ var (
 	ErrInUse = errors.New("the data directory is in use")
 	// ErrDamaged says that the database is damaged or is no database at all.
 	ErrDamaged = errors.New("the database is damaged")
+	// ErrGone says that the directory had a database, and has none.
+	ErrGone = errors.New("the database is gone")
 	// ErrForeign says that the database is another program's, or a newer ledgerd's.
 	ErrForeign = errors.New("the database was not written by this ledgerd or an older one")
 )
 
 // unavailable wraps an error of SQLite for the callers of the store. What an operator can act on is said in words.
 func unavailable(doing string, err error) error {
-	hint := ""
+	kind, hint := store.ErrUnavailable, ""
 	switch code(err) {
 	case lib.SQLITE_FULL:
-		hint = " (the disk is full)"
+		kind, hint = store.ErrUnfit, " (the disk is full)"
 	case lib.SQLITE_IOERR:
 		hint = " (the disk fails)"
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		hint = " (the database is damaged: stop ledgerd and see the README of the sqlite store)"
+		kind, hint = store.ErrUnfit, " (the database is damaged: stop ledgerd and see the README of the sqlite store)"
 	case lib.SQLITE_READONLY:
-		hint = " (the database cannot be written)"
+		kind, hint = store.ErrUnfit, " (the database cannot be written)"
 	case lib.SQLITE_BUSY:
 		hint = " (another program holds the database's write lock)"
 	}
-	return fmt.Errorf("%w: sqlite: %s: %w%s", store.ErrUnavailable, doing, err, hint)
+	return fmt.Errorf("%w: sqlite: %s: %w%s", kind, doing, err, hint)
 }
 
 func closed() error {

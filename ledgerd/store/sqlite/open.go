@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,12 +36,13 @@ type Store struct {
 	readers  chan *reader
 	wrote    chan struct{} // closed when the writer has ended
 	closing  chan struct{}
+	made     bool // by Open: there was no database
 	close    sync.Once
 	closeErr error
 }
 
 // Open opens the store in the data directory dir, which it creates (0700) where it is missing, and brings its schema
-// to the newest version. It gives ErrInUse, ErrDamaged or ErrForeign, wrapped with what an operator needs to know.
+// to the newest version. It gives ErrInUse, ErrGone, ErrDamaged or ErrForeign, wrapped with what an operator needs to know.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -58,8 +60,12 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		recent: newRecent(o.RecentBytes), queue: newQueue(o),
 		readers: make(chan *reader, o.Readers), wrote: make(chan struct{}), closing: make(chan struct{}),
 	}
+	left := formerly(dir)
 	if s.lock, err = lockExclusively(filepath.Join(dir, lockFile)); err != nil {
 		return nil, err
+	}
+	if err := missing(s.path, left); err != nil {
+		return nil, errors.Join(err, unlock(s.lock))
 	}
 	if err := asDamaged(s.open(ctx)); err != nil {
 		if errors.Is(err, ErrDamaged) {
@@ -101,7 +107,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := c.exec(fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", s.options.LogPages)); err != nil {
 		return err
 	}
-	if err := migrate(c); err != nil {
+	if s.made, err = migrate(c); err != nil {
 		return err
 	}
 	if info, err := os.Stat(s.path); err != nil {
@@ -128,11 +134,33 @@ func (s *Store) open(ctx context.Context) error {
 	return syncDir(filepath.Dir(s.path))
 }
 
+// formerly gives the files that only a ledgerd which had a database here has left.
+func formerly(dir string) (left []string) {
+	for _, name := range []string{databaseFile + "-wal", databaseFile + "-shm", lockFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			left = append(left, name)
+		}
+	}
+	return left
+}
+
+// missing refuses to make a new database beside what a former one has left: it would know nothing of what was executed.
+func missing(path string, left []string) error {
+	if _, err := os.Stat(path); len(left) == 0 || !errors.Is(err, fs.ErrNotExist) {
+		return nil // whoever opens it says what else is wrong
+	}
+	return fmt.Errorf("store/sqlite: %w: %s is not there, and %s beside it tell that it was. Bring it back; or, to begin anew "+
+		"with a ledger that knows nothing of what was executed, remove these too", ErrGone, path, strings.Join(left, ", "))
+}
+
 // create makes the database file, empty and for its owner only; SQLite gives its other files the same permissions.
 func (s *Store) create() (err error) {
 	s.database, err = os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 	return err
 }
+
+// Made says whether Open made the database: there was none.
+func (s *Store) Made() bool { return s.made }
 
 // check runs one of SQLite's checks of the whole database.
 func (c *conn) check(pragma string) error {

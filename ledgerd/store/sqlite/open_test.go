@@ -208,3 +208,35 @@ func TestCheckFindsDamageInARunningStore(t *testing.T) {
 		t.Errorf("got %v, want ErrDamaged", err)
 	}
 }
+
+// A database that is gone is not made anew beside what it left: the new one would let everything execute again.
+func TestDatabaseThatIsGoneIsNotMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{})
+	mustCreate(t, s, "a")
+	if made := s.Made(); !made {
+		t.Error("a database that was not there: Made says no")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if again := mustOpen(t, dir, Options{}); again.Made() {
+		t.Error("a database that was there: Made says yes")
+	} else if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, databaseFile)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a refusal leaves nothing that would be taken for a database
+		wantRefusal(t, dir, ErrGone, databaseFile, lockFile, "begin anew")
+	}
+	for _, name := range formerly(dir) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if anew := mustOpen(t, dir, Options{}); !anew.Made() {
+		t.Error("a directory that was cleared: Made says no")
+	}
+}

@@ -66,7 +66,7 @@ func (p *place) check() error {
 // lose ends the store's service, with a sentence that says what happened.
 func (p *place) lose(what string, args ...any) error {
 	err := fmt.Errorf("%w: sqlite: "+what+". Nothing is answered any more; stop this ledgerd, see which database is the "+
-		"right one, and start again", append([]any{store.ErrUnavailable}, args...)...)
+		"right one, and start again", append([]any{store.ErrUnfit}, args...)...)
 	p.lost.CompareAndSwap(nil, &err)
 	return p.gone()
 }

@@ -37,32 +37,33 @@ var steps = []string{
 	`,
 }
 
-// migrate brings the database to the newest schema, or refuses one that is not ours to touch.
-func migrate(c *conn) error {
+// migrate brings the database to the newest schema, or refuses one that is not ours to touch. It says whether it made it.
+func migrate(c *conn) (made bool, err error) {
 	app, err := c.number("PRAGMA application_id")
 	if err != nil {
-		return err
+		return false, err
 	}
 	version, err := c.number("PRAGMA user_version")
 	if err != nil {
-		return err
+		return false, err
 	}
 	tables, err := c.number("SELECT count(*) FROM sqlite_schema")
 	if err != nil {
-		return err
+		return false, err
 	}
-	switch fresh := app == 0 && version == 0 && tables == 0; {
-	case !fresh && app != application:
-		return fmt.Errorf("%w: its application_id is %d, want %d", ErrForeign, app, application)
+	made = app == 0 && version == 0 && tables == 0
+	switch {
+	case !made && app != application:
+		return false, fmt.Errorf("%w: its application_id is %d, want %d", ErrForeign, app, application)
 	case version > int64(len(steps)):
-		return fmt.Errorf("%w: its schema has version %d, this ledgerd knows up to %d: use the newer ledgerd", ErrForeign, version, len(steps))
+		return false, fmt.Errorf("%w: its schema has version %d, this ledgerd knows up to %d: use the newer ledgerd", ErrForeign, version, len(steps))
 	}
 	for ; version < int64(len(steps)); version++ {
 		err := c.exec(fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id = %d; %s; PRAGMA user_version = %d; COMMIT",
 			application, steps[version], version+1))
 		if err != nil {
-			return errors.Join(fmt.Errorf("migrating the schema from version %d: %w", version, err), c.exec("ROLLBACK"))
+			return false, errors.Join(fmt.Errorf("migrating the schema from version %d: %w", version, err), c.exec("ROLLBACK"))
 		}
 	}
-	return nil
+	return made, nil
 }
