@@ -2,9 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
+
+	"idem/ledgerd/store"
 )
 
 // open adds the routes that need no token: they tell a load balancer whether to send anything here, and nothing else.
@@ -14,16 +17,30 @@ func (a *API) open(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {
-			a.refuse(w, r, "ledger_unavailable", "ledgerd is shutting down")
+			a.notReady(w, r, "ledgerd is shutting down")
 			return
 		}
 		if err := a.ready.now(r.Context()); err != nil {
-			a.log.Warn("not ready: the store does not answer", "error", err)
-			a.refuse(w, r, "ledger_unavailable", "the store does not answer")
+			a.log.Warn("not ready", "error", err)
+			a.notReady(w, r, storeTrouble(err))
 			return
 		}
 		a.reply(w, http.StatusOK, map[string]string{"status": "ready"})
 	})
+}
+
+// notReady is a refusal that may be over at the next look: whoever balances the load asks again.
+func (a *API) notReady(w http.ResponseWriter, r *http.Request, why string) {
+	a.fail(w, r, &refusal{code: "ledger_unavailable", detail: why, after: readyFresh})
+}
+
+// storeTrouble says of an error that wraps store.ErrUnavailable whether the store is away, or there and unfit. What it is
+// stands in the log: whoever may ask need not be told where the ledger is kept.
+func storeTrouble(err error) string {
+	if errors.Is(err, store.ErrUnfit) {
+		return "the store answers, but cannot be used as it is; ledgerd's log says why"
+	}
+	return "the store does not answer"
 }
 
 // readiness asks the store at most once a second, however many ask: the route is open to everyone, and the question

@@ -188,3 +188,23 @@ func TestEveryMistakeInTheSettingsIsReported(t *testing.T) {
 		}
 	}
 }
+
+// A store that is away and one that is there and must not be used are not the same to whoever is called at night; and
+// neither of them is a reason never to ask again.
+func TestReadinessTellsAStoreThatIsAwayFromOneThatIsUnfit(t *testing.T) {
+	for want, err := range map[string]error{
+		"the store does not answer":                           store.ErrUnavailable,
+		"the store answers, but cannot be used as it is; led": store.ErrUnfit,
+	} {
+		f := start(t, func(cfg *api.Config) { cfg.Ledger = broken{cfg.Ledger, errors.Join(err, errors.New("s3cret"))} })
+		for _, path := range []string{"/readyz", "/api/state"} {
+			r := f.get(path)
+			if r.status != 503 || !strings.Contains(string(r.body), want) || strings.Contains(string(r.body), "s3cret") {
+				t.Errorf("%s: %d %s, want 503 and %q", path, r.status, r.body, want)
+			}
+			if !strings.Contains(string(r.body), `"retryable":true`) || r.header.Get("Retry-After") == "" {
+				t.Errorf("%s: %s, want it retryable, and when", path, r.body)
+			}
+		}
+	}
+}

@@ -94,7 +94,7 @@ func problemOf(err error) problem {
 	case errors.Is(err, store.ErrOverloaded):
 		known = &refusal{code: "overloaded", detail: "too many writes are waiting for the store", after: time.Second}
 	case errors.Is(err, store.ErrUnavailable):
-		known = &refusal{code: "ledger_unavailable", detail: "the store does not answer; whether the request took effect is not known", after: time.Second}
+		known = &refusal{code: "ledger_unavailable", detail: storeTrouble(err) + "; whether the request took effect is not known", after: time.Second}
 	default:
 		known = &refusal{code: "internal", detail: "an error inside ledgerd; its log says which"}
 	}

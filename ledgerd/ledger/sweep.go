@@ -25,7 +25,7 @@ const (
 func (l *Ledger) sweep(ctx context.Context) {
 	at, err := l.moment()
 	if err != nil {
-		l.o.Log.Warn("the store does not answer", "error", err)
+		l.o.Log.Warn("nothing can be swept", "error", err)
 		return
 	}
 	if err := l.beat(ctx, at.Now); err != nil {
