@@ -14,8 +14,16 @@ func postgresStore(t *testing.T) string {
 	return strings.Replace(pgtest.Shared(t).URL(pgtest.NewSchema()), "ledgerd@", "ledgerd:s3cret@", 1)
 }
 
-func TestServeKeepsWhatWasExecutedInPostgres(t *testing.T) {
+// madeStore gives the URL of a store that an operator has made.
+func madeStore(t *testing.T) string {
+	t.Helper()
 	url := postgresStore(t)
+	command(t, "migrate", "--store", url).wants(t, 0, "Made a new, empty store")
+	return url
+}
+
+func TestServeKeepsWhatWasExecutedInPostgres(t *testing.T) {
+	url := madeStore(t)
 	first := startProcess(t, "--store", url)
 	status, text := first.ops(t, reserveOp("a1"), commitOp("a1"))
 	if status != 200 || !strings.Contains(text, `"ok"`) {
@@ -33,7 +41,7 @@ func TestServeKeepsWhatWasExecutedInPostgres(t *testing.T) {
 // Two ledgerds over one database are one ledger: what one decides the other knows at once, and whoever waits at one is
 // woken by a commit at the other.
 func TestTwoLedgerdsOverOnePostgresAreOneLedger(t *testing.T) {
-	url := postgresStore(t)
+	url := madeStore(t)
 	one, two := startProcess(t, "--store", url), startProcess(t, "--store", url)
 	if status, text := one.ops(t, reserveOp("a1")); status != 200 || !strings.Contains(text, `"answer":"execute"`) {
 		t.Fatalf("the first arrival: %d %s", status, text)
@@ -59,12 +67,17 @@ func TestTwoLedgerdsOverOnePostgresAreOneLedger(t *testing.T) {
 
 func TestMigrateMakesTheSchemaThatServeUses(t *testing.T) {
 	url := postgresStore(t)
+	serve := []string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--store", url}
+	command(t, serve...).wants(t, 1, "there is no store", "`ledgerd migrate --store")
+	command(t, "doctor", "--store", url, "--data-dir", t.TempDir()).wants(t, 1, "there is no store", "`ledgerd migrate --store")
 	got := command(t, "migrate", "--store", url)
-	got.wants(t, 0, "postgres://127.0.0.1:", "has the schema")
-	command(t, "migrate", "--store", url).wants(t, 0)
+	got.wants(t, 0, "postgres://127.0.0.1:", "Made a new, empty store", "has the schema")
+	if again := command(t, "migrate", "--store", url); again.code != 0 || strings.Contains(again.out, "new, empty") {
+		t.Errorf("a store that was there: %+v", again)
+	}
 	schema := regexp.MustCompile(`schema=(\w+)`).FindStringSubmatch(url)[1]
 	pgtest.Shared(t).Do(t, "INSERT INTO "+schema+".migrations (version) VALUES (1000)")
-	refused := command(t, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--store", url)
+	refused := command(t, serve...)
 	refused.wants(t, 1, schema, "version 1000", "use the newer ledgerd")
 	command(t, "doctor", "--store", url, "--data-dir", t.TempDir()).wants(t, 1, "version 1000")
 	for _, r := range []result{got, refused} {

@@ -160,6 +160,9 @@ func TestServeSaysWhatIsOpenAndWhatIsNew(t *testing.T) {
 	if !strings.Contains(first.started, "data_dir_made=true") {
 		t.Errorf("a directory that was not there: %s", first.started)
 	}
+	if anew := first.await(t, "made a new, empty store"); !strings.Contains(anew, "level=WARN") {
+		t.Errorf("a new store: %s", anew)
+	}
 	if open := first.await(t, "no token"); !strings.Contains(open, "level=WARN") || !strings.Contains(open, "--operator-token-file") || !strings.Contains(open, "--viewer-token-file") {
 		t.Errorf("an open admin API: %s", open)
 	}

@@ -138,6 +138,9 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	go func() { failed <- adminServer.Serve(secured.wrap(admin, false)) }()
 	log.Info("ledgerd serves", "version", version, "data", data.Addr().String(), "admin", admin.Addr().String(),
 		"store", o.store.String(), "data_dir", o.store.dataDir, "data_dir_made", made, "console", secured.scheme()+"://"+admin.Addr().String()+"/")
+	if made, _ := newlyMade(kept); made && !o.store.shared() {
+		log.Warn("made a new, empty store: it knows of nothing that was executed before", "data_dir", o.store.dataDir)
+	}
 	warnOfOpenDoors(log, o, faces)
 
 	select {

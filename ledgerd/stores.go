@@ -57,8 +57,8 @@ func (s storeChoice) String() string {
 // shared says whether other processes may write to the store while this one does.
 func (s storeChoice) shared() bool { return s.scheme() == "postgres" || s.scheme() == "redis" }
 
-// open opens the store. One that is shared tells the log what it promises; its schema is brought up to date only where
-// migrate says so, for other nodes may be using it.
+// open opens the store. One that is shared tells the log what it promises; it is made where there is none, and its schema
+// brought up to date, only where migrate says so: the server may have lost it, and other nodes may be using it.
 func (s storeChoice) open(ctx context.Context, log *slog.Logger, migrate bool) (store.Store, error) {
 	switch s.scheme() {
 	case "sqlite":
@@ -75,7 +75,7 @@ func (s storeChoice) open(ctx context.Context, log *slog.Logger, migrate bool) (
 	case "postgres":
 		return opened(postgres.Open(ctx, s.kind, postgres.Options{Log: log, Migrate: migrate}))
 	case "redis":
-		return opened(redis.Open(ctx, s.kind, redis.Options{Log: log}))
+		return opened(redis.Open(ctx, s.kind, redis.Options{Log: log, Migrate: migrate}))
 	}
 	// A URL may hold a password: only its scheme is repeated.
 	name, _, isURL := strings.Cut(s.kind, "://")
@@ -94,6 +94,17 @@ func opened[S store.Store](s S, err error) (store.Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// newlyMade says whether opening a store made it, and names it where it has a name.
+func newlyMade(kept store.Store) (made bool, id string) {
+	if s, ok := kept.(interface{ Made() bool }); ok {
+		made = s.Made()
+	}
+	if s, ok := kept.(interface{ ID() string }); ok {
+		id = s.ID()
+	}
+	return made, id
 }
 
 // writing says how a store's writing is doing, where it counts that; else nil.

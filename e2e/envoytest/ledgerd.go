@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 )
@@ -18,6 +19,15 @@ type Ledgerd struct {
 	process *process
 	args    []string
 	logFile string
+}
+
+// MakeStore makes the store that several ledgerds share, as an operator does before the first start.
+func MakeStore(t TB, url string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), Artifact(t, ledgerdFile), "migrate", "--store", url).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ledgerd migrate: %v\n%s", err, out)
+	}
 }
 
 // StartLedgerd starts ledgerd on a data directory (empty: a new one) with free ports and waits until it is ready.

@@ -28,10 +28,13 @@ func start(r *run, kind string) *ledger {
 	switch kind {
 	case "postgres":
 		s := pgtest.Start(r)
-		l.ledgerd = envoytest.StartLedgerd(r, "", "--store", s.URL(pgtest.NewSchema()))
+		url := s.URL(pgtest.NewSchema())
+		envoytest.MakeStore(r, url)
+		l.ledgerd = envoytest.StartLedgerd(r, "", "--store", url)
 		l.disk = func() int64 { return query(r, s) }
 	case "redis":
 		s := redistest.Start(r)
+		envoytest.MakeStore(r, s.URL())
 		l.ledgerd = envoytest.StartLedgerd(r, "", "--store", s.URL())
 		l.disk = func() int64 { return size(r, s.Dir) }
 	default:

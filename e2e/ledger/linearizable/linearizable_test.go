@@ -34,7 +34,7 @@ func inPostgres(t testing.TB, clock *Clock, nodes int) []store.Store {
 	url := pgtest.Start(t).URL(pgtest.NewSchema())
 	all := make([]store.Store, nodes)
 	for i := range all {
-		s, err := postgres.Open(t.Context(), url, postgres.Options{Clock: clock.Now})
+		s, err := postgres.Open(t.Context(), url, postgres.Options{Clock: clock.Now, Migrate: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func inRedis(t testing.TB, clock *Clock, nodes int) []store.Store {
 	server := redistest.Start(t)
 	all := make([]store.Store, nodes)
 	for i := range all {
-		s, err := redis.Open(t.Context(), server.URL(), redis.Options{Clock: clock.Now, Log: slog.New(slog.DiscardHandler)})
+		s, err := redis.Open(t.Context(), server.URL(), redis.Options{Clock: clock.Now, Migrate: true, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ func TestHistoriesOfProcessesAreLinearizable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := start(t)
+			envoytest.MakeStore(t, store)
 			o := Options{Faults: true, Seed: uint64(number(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))}
 			for range 2 {
 				l := envoytest.StartLedgerd(t, "", "--store", store)

@@ -33,9 +33,10 @@ func (l ledgers) ready(t *testing.T) {
 	}
 }
 
-// two starts two ledgerds over one store.
+// two starts two ledgerds over one new store.
 func two(t *testing.T, url string) []*envoytest.Ledgerd {
 	t.Helper()
+	envoytest.MakeStore(t, url)
 	return []*envoytest.Ledgerd{envoytest.StartLedgerd(t, "", "--store", url), envoytest.StartLedgerd(t, "", "--store", url)}
 }
 
