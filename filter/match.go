@@ -82,7 +82,7 @@ func canonError(err error) *canon.Error {
 func (s *stream) former(action canon.Action) []wire.Identity {
 	var also []wire.Identity
 	for _, f := range s.plugin.config.Previous {
-		was, err := s.match(f.Candidates(s.route, s.request.Method, s.request.Authority, s.request.Path))
+		was, err := s.match(f.Candidates(s.route, s.methods(), s.request.Authority, s.request.Path))
 		if err == nil && was.rule != nil && was.action.Fingerprint != action.Fingerprint {
 			also = append(also, wire.Identity{Intent: was.action.Intent, Fingerprint: was.action.Fingerprint})
 		}
@@ -109,6 +109,11 @@ func (s *stream) canonCall() canon.Call {
 		Method: s.request.Method, Host: s.request.Authority, Path: s.request.Path,
 		Header: s.header, Metadata: metadata, Certificate: certificate, Body: s.request.Body,
 	}
+}
+
+// methods gives what the request's method may be taken for.
+func (s *stream) methods() []string {
+	return policy.Methods(s.request.Method, s.request.Path, s.header)
 }
 
 // header gives the values of a request header by its lower-case name.

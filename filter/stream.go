@@ -39,7 +39,7 @@ func (s *stream) OnHttpRequestHeaders(_ int, endOfStream bool) (action types.Act
 	if mistake := s.readRoute(); mistake != nil {
 		return s.misconfigured(mistake)
 	}
-	s.candidates = s.plugin.config.Candidates(s.route, s.request.Method, s.request.Authority, s.request.Path)
+	s.candidates = s.plugin.config.Candidates(s.route, s.methods(), s.request.Authority, s.request.Path)
 	switch {
 	case len(s.candidates) == 0:
 		return types.ActionContinue

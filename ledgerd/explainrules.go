@@ -51,7 +51,7 @@ func (r rules) choose(c explain.Call) (explain.Reader, error) {
 		return explain.Reader{}, err
 	}
 	call := whole.Canon()
-	for _, rule := range r.Candidates(policy.Route{}, call.Method, call.Host, call.Path) {
+	for _, rule := range r.Candidates(policy.Route{}, policy.Methods(call.Method, call.Path, call.Header), call.Host, call.Path) {
 		if action, err := rule.Canon.Read(call); err != nil || rule.Match.MatchesTool(action.Tool) {
 			return r.reader(slices.Index(r.Calls, rule), c), nil
 		}
@@ -71,7 +71,7 @@ func (r rules) completed(c explain.Call) (explain.Call, error) {
 		sameWay := func(f explain.Call) bool {
 			return f.Method == whole.Method && f.Host == whole.Host && f.Path == whole.Path
 		}
-		if slices.Contains(r.Candidates(policy.Route{}, call.Method, call.Host, call.Path), rule) && !slices.ContainsFunc(found, sameWay) {
+		if slices.Contains(r.Candidates(policy.Route{}, policy.Methods(call.Method, call.Path, call.Header), call.Host, call.Path), rule) && !slices.ContainsFunc(found, sameWay) {
 			found = append(found, whole)
 		}
 	}

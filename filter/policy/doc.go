@@ -91,8 +91,9 @@
 //	keep_headers                    []. Reply headers that are kept although they usually are not, such as set-cookie.
 //	reply                           "transparent" (default): the tool's own reply. "envelope": wrapped in an object that
 //	                                tells the outcome; not with execution "inline".
-//	execution                       "detached" (default): an execution outlives its caller. "inline": it passes through
-//	                                the caller's stream, and a disconnect leaves it in doubt.
+//	execution                       "detached" (default): an execution outlives its caller. The tool's reply is read whole
+//	                                before it is passed on; trailers of request and reply are not passed on. "inline": it
+//	                                passes through the caller's stream, and a disconnect leaves it in doubt.
 //	failures
 //	  success, definite, unknown    []. Statuses from 200 to 599 (404, "5xx", "500-599") that mean something else than
 //	                                usual: see [Failures.Classify]. No status may be in two places.
@@ -110,17 +111,19 @@
 //
 // # What a rule matches
 //
-// All that the match names must hold. methods is ["POST"] unless it is given; host is compared without port and case.
+// All that the match names must hold. methods is ["POST"] unless it is given; a request that names another method than its
+// own (x-http-method-override, x-http-method, x-method-override, or _method in the query), which a tool may heed, is
+// guarded under both. host is compared without port and case.
 // A guard that names a host is only as tight as Envoy's virtual hosts: where a tool is reached under any host, leave it
 // out. tools are globs on the tool's name: * stands for any characters, ? for one.
 //
 // path is compared exactly but for a slash at its end, path_prefix as a beginning ("/tools" begins "/toolset" too; write
-// "/tools/"), both with letter case, and without the query. No spelling leads around a guard: `/api/%69nvoke`,
-// `/api//invoke`, `/api/./invoke`, `/api/x/../invoke`, `/api%2Finvoke`, `/api\invoke`, `/api/invoke;v=1` and
+// "/tools/"), both without the query. No spelling leads around a guard: `/api/%69nvoke`, `/api//invoke`,
+// `/api/./invoke`, `/api/x/../invoke`, `/api%2Finvoke`, `/api\invoke`, `/api/invoke;v=1`, `/API/Invoke` and
 // `/api/invoke/` are all guarded by "/api/invoke", whatever Envoy normalizes and however the tool reads them, because a
 // path is looked at in every reading that percent-decoding (also repeated), merging slashes, resolving dot segments and
-// dropping path parameters give, in any order. A rule that enforces matches when any of the readings does. A rule in
-// mode "shadow" or "off", which lets calls through, matches only when every reading does. A path with more readings
+// dropping path parameters give, in any order, and in any letter case. A rule that enforces matches when any of the readings does. A rule in
+// mode "shadow" or "off", which lets calls through, matches only when every reading does, as it is written. A path with more readings
 // than are worth looking at is guarded by every rule that enforces. A rule's own path must have one reading only.
 //
 // # What a route says

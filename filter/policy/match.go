@@ -16,39 +16,41 @@ type Match struct {
 }
 
 // Candidates gives the rules that may be for a call, in their order. The first of them whose tools match wins; it
-// takes the body to know, see [Match.MatchesTool]. path is the request target, host what the caller wrote as
-// authority.
-func (c *Config) Candidates(route Route, method, host, path string) []*Rule {
-	return candidates(c.Calls, route, method, host, path)
+// takes the body to know, see [Match.MatchesTool]. methods are those of [Methods], path is the request target, host what
+// the caller wrote as authority.
+func (c *Config) Candidates(route Route, methods []string, host, path string) []*Rule {
+	return candidates(c.Calls, route, methods, host, path)
 }
 
 // Candidates gives the rules that the former configuration may have recorded a call under, in their order.
-func (f Former) Candidates(route Route, method, host, path string) []*Rule {
-	return candidates(f.Calls, route, method, host, path)
+func (f Former) Candidates(route Route, methods []string, host, path string) []*Rule {
+	return candidates(f.Calls, route, methods, host, path)
 }
 
-func candidates(rules []*Rule, route Route, method, host, path string) []*Rule {
+func candidates(rules []*Rule, route Route, methods []string, host, path string) []*Rule {
 	var found []*Rule
-	method, host = upper(method), hostName(host)
+	host = hostName(host)
 	readings, all := pathReadings(path)
 	route = route.within(path)
 	chosen := route.chosen(rules, readings, all)
-	if chosen != nil && slices.Contains(chosen.Match.Methods, method) {
-		found = append(found, route.apply(chosen))
+	if chosen != nil {
+		if rule := route.apply(chosen); rule.takesMethod(methods) {
+			found = append(found, rule)
+		}
 	}
 	for _, rule := range rules {
 		m := rule.Match
-		if m.Route || !slices.Contains(m.Methods, method) || m.Host != "" && m.Host != host || chosen != nil && rule.Name == chosen.Name {
+		if m.Route || m.Host != "" && m.Host != host || chosen != nil && rule.Name == chosen.Name {
 			continue
 		}
-		// A rule that guards matches when any reading of the path is its own, one that lets calls through only when
-		// every reading is: no spelling leads around a guard.
+		// A rule that guards matches when any reading of the path is its own, in any letter case, one that lets calls
+		// through only when every reading is: no spelling leads around a guard.
 		rule = route.apply(rule)
-		matches := !all || slices.ContainsFunc(readings, m.matchesPath)
+		matches := !all || slices.ContainsFunc(readings, m.mayBePath)
 		if rule.Mode != Enforce {
 			matches = all && !slices.ContainsFunc(readings, func(p string) bool { return !m.matchesPath(p) })
 		}
-		if matches {
+		if matches && rule.takesMethod(methods) {
 			found = append(found, rule)
 		}
 	}
@@ -63,6 +65,34 @@ func (m Match) matchesPath(path string) bool {
 		return strings.TrimRight(path, "/") == strings.TrimRight(m.Path, "/")
 	case m.PathPrefix != "":
 		return strings.HasPrefix(path, m.PathPrefix)
+	}
+	return true
+}
+
+// mayBePath is matchesPath for a tool that makes no difference between letters' cases.
+func (m Match) mayBePath(path string) bool {
+	switch {
+	case m.Path != "":
+		return alike(strings.TrimRight(path, "/"), strings.TrimRight(m.Path, "/"))
+	case m.PathPrefix != "":
+		return len(path) >= len(m.PathPrefix) && alike(path[:len(m.PathPrefix)], m.PathPrefix)
+	}
+	return true
+}
+
+// alike compares two texts without the case of ASCII letters.
+func alike(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		x, y := a[i], b[i]
+		if x == y {
+			continue
+		}
+		if x |= 'a' - 'A'; x < 'a' || x > 'z' || x != y|('a'-'A') {
+			return false
+		}
 	}
 	return true
 }

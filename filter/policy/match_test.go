@@ -8,7 +8,7 @@ import (
 // matched names the rules that a call may be for.
 func matched(c *Config, method, host, path string) string {
 	var names []string
-	for _, rule := range c.Candidates(Route{}, method, host, path) {
+	for _, rule := range c.Candidates(Route{}, []string{upper(method)}, host, path) {
 		names = append(names, rule.Name)
 	}
 	return strings.Join(names, " ")
@@ -26,7 +26,7 @@ func TestARuleMatchesByPathPrefixHostAndMethod(t *testing.T) {
 		{"POST", "h", "/api/invoke#x", "exact prefix refunds"},
 		{"POST", "h", "/api/", "prefix refunds"},
 		{"POST", "h", "/api", "refunds"},
-		{"POST", "h", "/API/INVOKE", "refunds"},
+		{"POST", "h", "/API/INVOKE", "exact prefix refunds"},
 		{"POST", "h", "/api/invoker", "prefix refunds"},
 		{"DELETE", "h", "/api/invoke", "prefix"},
 		{"GET", "h", "/api/invoke", ""},
@@ -55,6 +55,7 @@ func TestNoSpellingOfAPathLeadsAroundAGuard(t *testing.T) {
 		"/%61%70%69/invoke", "/api%2Finvoke", "/api%2finvoke", "/api%252Finvoke", "/api%5Cinvoke", `/api\invoke`,
 		"/api/%2e/invoke", "/api/x/%2E%2e/invoke", "/api/.%2e/api/invoke", "/api/invoke;v=1", "/api;v=1/invoke",
 		"/api/invoke%3Bv=1", "/api/invoke;a%2F..", "/api/invoke%3Fx", "/api/invoke%23x", "/api/invoke?", "/api/invoke#",
+		"/API/invoke", "/api/Invoke/", "/Api/%49NVOKE", "/public/../API/invoke",
 		"/public/../api/invoke", "/public/..%2fapi/invoke", "/public/%2e%2e/api/invoke", "/public/..;/api/invoke",
 		`/public/..\api\invoke`, "/public/../api/invoke?a=/public/",
 	} {
@@ -72,6 +73,51 @@ func TestAModeThatLetsThroughNeedsEveryReading(t *testing.T) {
 	} {
 		if got := matched(c, "POST", "", path); got != want {
 			t.Errorf("%s matches %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A rule that lets calls through is for its path as it is written.
+func TestLetterCaseOpensNothing(t *testing.T) {
+	c := parse(t, with(`"calls": [
+		{"name": "open", "match": {"path_prefix": "/tools/open/"}, "mode": "off"}, {"name": "guard", "match": {"path_prefix": "/tools/"}}]`))
+	for path, want := range map[string]string{"/tools/open/x": "open guard", "/tools/OPEN/x": "guard", "/Tools/open/x": "guard"} {
+		if got := matched(c, "POST", "", path); got != want {
+			t.Errorf("%s matches %q, want %q", path, got, want)
+		}
+	}
+}
+
+// What a tool may take for a guarded method is guarded, and what it may take for another is let through by no rule.
+func TestNoNameOfAMethodLeadsAroundAGuard(t *testing.T) {
+	c := parse(t, with(`"calls": [
+		{"name": "watched", "match": {"path_prefix": "/", "methods": ["POST"]}, "mode": "shadow"},
+		{"name": "guard", "match": {"path_prefix": "/", "methods": ["DELETE"]}}]`))
+	for _, call := range []struct{ method, target, name, value, want string }{
+		{"POST", "/a", "", "", "watched"},
+		{"DELETE", "/a", "", "", "guard"},
+		{"delete", "/a", "", "", "guard"},
+		{"POST", "/a", "x-http-method-override", "DELETE", "guard"},
+		{"GET", "/a", "x-http-method", " delete ", "guard"},
+		{"POST", "/a", "x-method-override", "Delete", "guard"},
+		{"POST", "/a", "x-method-override", "POST", "watched"},
+		{"POST", "/a?_method=DELETE", "", "", "guard"},
+		{"POST", "/a?x=1&%5Fmethod=%44elete", "", "", "guard"},
+		{"POST", "/a?method=DELETE", "", "", "watched"},
+		{"GET", "/a?_method=PUT", "", "", ""},
+	} {
+		header := func(name string) []string {
+			if name == call.name {
+				return []string{call.value}
+			}
+			return nil
+		}
+		var names []string
+		for _, rule := range c.Candidates(Route{}, Methods(call.method, call.target, header), "", call.target) {
+			names = append(names, rule.Name)
+		}
+		if got := strings.Join(names, " "); got != call.want {
+			t.Errorf("%s %s %s: %s matches %q, want %q", call.method, call.target, call.name, call.value, got, call.want)
 		}
 	}
 }
@@ -100,10 +146,10 @@ func TestAPathOfTooManyReadingsIsGuardedByEveryRule(t *testing.T) {
 
 func TestTheRulesOfAFormerConfigurationMatchLikeTheCurrentOnes(t *testing.T) {
 	c := parse(t, with(`"fingerprint": {"previous": [{"calls": [{"name": "old", "match": {"path": "/old"}}]}]}`))
-	if got := c.Previous[0].Candidates(Route{}, "POST", "", "/old?x"); len(got) != 1 || got[0].Name != "old" {
+	if got := c.Previous[0].Candidates(Route{}, []string{"POST"}, "", "/old?x"); len(got) != 1 || got[0].Name != "old" {
 		t.Errorf("got %v", got)
 	}
-	if got := c.Previous[0].Candidates(Route{}, "POST", "", "/tools/x"); len(got) != 0 {
+	if got := c.Previous[0].Candidates(Route{}, []string{"POST"}, "", "/tools/x"); len(got) != 0 {
 		t.Errorf("a current rule is among the former ones: %v", got[0])
 	}
 }
@@ -141,6 +187,6 @@ func BenchmarkCandidatesOfAPlainPath(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Candidates(Route{}, "POST", "localhost:10000", "/tools/refund?x=1")
+		c.Candidates(Route{}, []string{"POST"}, "localhost:10000", "/tools/refund?x=1")
 	}
 }

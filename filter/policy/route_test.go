@@ -18,7 +18,7 @@ func routedRules(t *testing.T) *Config {
 func candidatesOn(t *testing.T, c *Config, r Route, method, path string) string {
 	t.Helper()
 	var found []string
-	for _, rule := range c.Candidates(r, method, "h", path) {
+	for _, rule := range c.Candidates(r, []string{upper(method)}, "h", path) {
 		found = append(found, rule.Name+" "+string(rule.Mode))
 	}
 	return strings.Join(found, ", ")
@@ -82,7 +82,7 @@ func TestARuleThatARouteNamesKeepsPathsApart(t *testing.T) {
 	c := routedRules(t)
 	fingerprint := func(route Route, path string) string {
 		t.Helper()
-		for _, rule := range c.Candidates(route, "POST", "pay.example.com", path) {
+		for _, rule := range c.Candidates(route, []string{"POST"}, "pay.example.com", path) {
 			if rule.Name == "refunds" {
 				a, err := rule.Canon.Read(canon.Call{Method: "POST", Host: "pay.example.com", Path: path,
 					Header: func(name string) []string {
