@@ -49,10 +49,11 @@ func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 	return types.ActionContinue
 }
 
-// tellBeginning writes our headers onto a reply that streams past, in place of a tool's that look like them.
+// tellBeginning writes our headers onto a reply that streams past, in place of a tool's that look like them or like the
+// proxy's.
 func (s *stream) tellBeginning(headers [][2]string) {
 	for _, h := range headers {
-		if exchange.SoundsLikeIdem(h[0]) {
+		if exchange.SoundsLikeIdem(h[0]) || policy.ProxyHeader(h[0]) {
 			_ = proxywasm.RemoveHttpResponseHeader(h[0])
 		}
 	}

@@ -21,8 +21,20 @@ func (w *Worker) letExecute(e *execution, approvedBy string) {
 		e.end(ending{class: wire.ClassNotSent})
 	default:
 		c.closed()
-		c.Caller.GoOn(c.toolHeaders(approvedBy))
+		c.Caller.GoOn(c.streamHeaders(approvedBy))
 	}
+}
+
+// streamHeaders are the headers of a stream that goes on: those of a call to the tool, and what they say of trailers, for
+// the stream's own follow it.
+func (c *Call) streamHeaders(approvedBy string) [][2]string {
+	headers := c.toolHeaders(approvedBy)
+	for _, h := range c.Request.Headers {
+		if h[0] == "trailer" || h[0] == "te" && h[1] == "trailers" {
+			headers = append(headers, h)
+		}
+	}
+	return headers
 }
 
 // StreamEnded says how the caller's own stream ended: with the tool's reply, or, Status 0, before that was complete. A
