@@ -173,10 +173,12 @@
 //
 // No caller is ever given another caller's result. By default the scope is a digest of authorization and x-api-key, or
 // of cookie where neither is there; a rule names other sources, all of which count, or none. The digest is made with
-// the deployment's key; credentials stand in nothing that this package gives away. A claim, or a name in the peer's
-// certificate, that the rule names and that nobody verified is unstable_scope, and so are schemes whose credentials differ on every request: AWS signatures,
-// Digest, DPoP, Hawk, MAC, HTTP Signature, Azure SharedKey, Negotiate, NTLM, and OAuth 1.0. Headers that are there and
-// say nothing about who calls do not count, except stripe-account, x-org-id, x-tenant-id and those that the rule adds.
+// the deployment's key; credentials stand in nothing that this package gives away. A call that has none of the rule's
+// sources is unstable_scope: it would share its results with every other such call. (A rule that wants that says none,
+// or gives a value as its last source.) So are a claim, or a name in the peer's certificate, that the rule names and that
+// nobody verified, and schemes whose credentials differ on every request: AWS signatures, Digest, DPoP, Hawk, MAC, HTTP
+// Signature, Azure SharedKey, Negotiate, NTLM, and OAuth 1.0. Headers that are there and say nothing about who calls do
+// not count, except stripe-account, x-org-id, x-tenant-id and those that the rule adds.
 //
 // # Cost
 //

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,9 +39,11 @@ func (r *reading) findParts(call *Call) *Error {
 func checkName(what, text string) *Error {
 	switch {
 	case len(text) > MaxName:
-		return &Error{Code: codeMalformed, Offset: -1, Detail: "the " + what + " is longer than 512 bytes"}
+		return &Error{Code: codeMalformed, Offset: -1, Detail: "the " + what + " has " + itoa(len(text)) + " bytes; use at most " + itoa(MaxName)}
 	case !utf8.ValidString(text):
 		return &Error{Code: codeMalformed, Offset: -1, Detail: "the " + what + " is no UTF-8"}
+	case strings.IndexFunc(text, unicode.IsControl) >= 0:
+		return &Error{Code: codeMalformed, Offset: -1, Detail: "the " + what + " " + shownText(text) + " has a control character; use a text that can be printed"}
 	}
 	return nil
 }
@@ -55,8 +58,8 @@ func (r *reading) setArgs(at int32) {
 }
 
 func (r *reading) missing(what, pointer string) *Error {
-	return &Error{Code: codeMalformed, Pointer: pointer, Detail: "the " + what +
-		" that the rule's pointer names is not in the body", Offset: -1}
+	return &Error{Code: codeMalformed, Pointer: pointer, Offset: -1,
+		Detail: "the body has no " + shownText(pointer) + ", where the rule says that the " + what + " stand" + map[string]string{"tool's name": "s"}[what]}
 }
 
 // findTool finds the tool's name. By convention it is /tool; where the body has /args too, it stands instead of the
@@ -76,7 +79,7 @@ func (r *reading) findTool(call *Call, conventional bool) *Error {
 		r.pathCounts = !conventional
 	case r.rule.Tool.Pointer != "":
 		if at = r.lookup(r.rule.tool.at); at < 0 {
-			return r.missing("tool", r.rule.Tool.Pointer)
+			return r.missing("tool's name", r.rule.Tool.Pointer)
 		}
 		r.pathCounts = false
 	default:
@@ -97,7 +100,7 @@ func (r *reading) setTool(at int32) *Error {
 	v := &r.values[at]
 	if v.kind != '"' || v.text == "" {
 		return &Error{Code: codeMalformed, Pointer: shortened(r.pointerTo(at)), Offset: int64(v.off),
-			Detail: "the tool's name is no string, or an empty one"}
+			Detail: "the tool's name is " + r.shown(at) + "; use a text of 1 to " + itoa(MaxName) + " bytes"}
 	}
 	if err := r.checkNameAt(at, "tool's name"); err != nil {
 		return err
@@ -115,6 +118,37 @@ func (r *reading) checkNameAt(at int32, what string) *Error {
 		err.Pointer, err.Offset = shortened(r.pointerTo(at)), int64(r.values[at].off)
 	}
 	return err
+}
+
+// shown says what a value of the body is that should be something else.
+func (r *reading) shown(at int32) string {
+	switch v := &r.values[at]; v.kind {
+	case '"':
+		if v.text == "" {
+			return "an empty text"
+		}
+		return "the text " + shownText(v.text)
+	case '0':
+		return "the number " + strings.Trim(shownText(v.text), `"`)
+	case 't':
+		return "true"
+	case 'f':
+		return "false"
+	case 'n':
+		return "null"
+	case '{':
+		return "an object"
+	default:
+		return "an array"
+	}
+}
+
+// shownText is a text as a refusal shows it, abbreviated.
+func shownText(text string) string {
+	if len(text) <= 60 {
+		return quoted(text)
+	}
+	return quoted(strings.ToValidUTF8(text[:60], "") + "…")
 }
 
 // findRun finds the run. Whatever may name it is no part of the action, whether or not it names the run of this call.
@@ -171,7 +205,7 @@ func (r *reading) setRun(at int32) *Error {
 	case 'n':
 	default:
 		return &Error{Code: codeMalformed, Pointer: shortened(r.pointerTo(at)), Offset: int64(v.off),
-			Detail: "the run is no string and no number"}
+			Detail: "the run is " + r.shown(at) + "; use a text or a number"}
 	}
 	v.gone = apart
 	return nil
@@ -195,11 +229,11 @@ func (r *reading) findMCP(call *Call) *Error {
 	}
 	params := r.member(0, "params")
 	if params == 0 || r.values[params].kind != '{' {
-		return wrong(params, "params is missing, or no object")
+		return wrong(params, "params is missing, or no object; a tools/call has an object with name and arguments there")
 	}
 	name := r.member(params, "name")
 	if name == 0 {
-		return wrong(params, "params has no name of a tool")
+		return wrong(params, "params has no name; a tools/call names its tool there, by a text")
 	}
 	r.beside = params
 	if meta := r.member(params, "_meta"); meta > 0 {

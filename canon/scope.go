@@ -48,6 +48,7 @@ func (r *reading) scopeOf(call *Call) (string, *Error) {
 	for n := range r.rule.scope {
 		from := &r.rule.scope[n]
 		text, ok := r.sourceText(call, from)
+		ok = ok && text != ""
 		if from.Header == "authorization" && ok {
 			if err := stable(text); err != nil {
 				return "", err
@@ -62,6 +63,9 @@ func (r *reading) scopeOf(call *Call) (string, *Error) {
 		}
 	}
 	r.side = said
+	if len(said) == 1 && len(r.rule.scope) > 0 {
+		return "", r.nobody()
+	}
 	if len(said) == 1 {
 		return "", nil
 	}
@@ -70,6 +74,21 @@ func (r *reading) scopeOf(call *Call) (string, *Error) {
 		r.who, r.scope = append(r.who[:0], said...), r.hash(said)[:32]
 	}
 	return r.scope, nil
+}
+
+// nobody refuses a call that has nothing of what the rule's scope names: it would share its results with every other
+// such call.
+func (r *reading) nobody() *Error {
+	err := &Error{Code: codeUnstable, Offset: -1}
+	var names []string
+	for _, from := range r.rule.scope {
+		names = append(names, kindOf(from.Source)+" "+quoted(from.Header+from.Cookie+from.Pointer))
+		if err.Pointer == "" {
+			err.Pointer = from.Pointer
+		}
+	}
+	err.Detail = "the rule's scope is " + strings.Join(names, ", ") + ", and this call has none of it: nothing says who calls"
+	return err
 }
 
 func stable(authorization string) *Error {

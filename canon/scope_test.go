@@ -29,9 +29,9 @@ func TestEveryCallerHasCallsOfHisOwn(t *testing.T) {
 		{"credentials", canon.Settings{}, []canon.Call{by(), by("authorization", "Bearer a"), by("authorization", "Bearer b"), by("x-api-key", "Bearer a"),
 			by("authorization", "Bearer a", "x-api-key", "k"), by("cookie", "s=1"), by("cookie", "s=2")},
 			[][2]canon.Call{{by("authorization", "Bearer a", "cookie", "s=1"), by("authorization", "Bearer a", "cookie", "s=2")}}},
-		{"headers", canon.Settings{Scope: []canon.Source{{Header: "X-User"}, {Header: "x-team"}}}, []canon.Call{by(), by("x-user", "a"), by("x-user", "b"), by("x-team", "a"), by("x-user", "a", "x-team", "a")},
+		{"headers", canon.Settings{Scope: []canon.Source{{Header: "X-User"}, {Header: "x-team"}}}, []canon.Call{by("x-user", "a"), by("x-user", "b"), by("x-team", "a"), by("x-user", "a", "x-team", "a")},
 			[][2]canon.Call{{by("x-user", "a", "authorization", "x"), by("x-user", "a", "authorization", "AWS4-HMAC-SHA256 y")}}},
-		{"a cookie", canon.Settings{Scope: []canon.Source{{Cookie: "sid"}}}, []canon.Call{by(), by("cookie", "a=1; sid=2"), by("cookie", "sid=3")},
+		{"a cookie", canon.Settings{Scope: []canon.Source{{Cookie: "sid"}}}, []canon.Call{by("cookie", "a=1; sid=2"), by("cookie", "sid=3")},
 			[][2]canon.Call{{by("cookie", "a=1; sid=2"), by("cookie", "sid=2;b=1")}}},
 		{"none", canon.Settings{ScopeNone: true}, nil, [][2]canon.Call{{by("authorization", "Bearer a"), by("authorization", "DPoP b")}}},
 		{"for whom", canon.Settings{Headers: []string{"X-Shop"}}, []canon.Call{by(), by("stripe-account", "a"), by("x-tenant-id", "a"), by("x-org-id", "a"), by("x-org-id", "b"), by("x-shop", "a"), by("x-shop", "\xff")},
@@ -111,6 +111,34 @@ func TestAClaimThatNobodyVerifiedIsRefused(t *testing.T) {
 	}
 	if len(seen) != 2 {
 		t.Error("two subjects are one caller")
+	}
+}
+
+// Whoever has nothing of what the rule says of callers would share results with everyone else who has not.
+func TestACallThatHasNothingOfItsScopeIsRefused(t *testing.T) {
+	for _, s := range []struct {
+		scope   []canon.Source
+		bad     []canon.Call
+		good    canon.Call
+		says    string
+		pointer string
+	}{
+		{[]canon.Source{{Header: "x-user"}}, []canon.Call{by(), by("x-user", ""), by("x-user", "  "), by("authorization", "Bearer a")}, by("x-user", "a"), `header "x-user"`, ""},
+		{[]canon.Source{{Cookie: "sid"}}, []canon.Call{by(), by("cookie", "sid="), by("cookie", "side=a")}, by("cookie", "sid=a"), `cookie "sid"`, ""},
+		{[]canon.Source{{Header: "x-user"}, {Pointer: "/user/id"}}, []canon.Call{by()}, by("x-user", "a"), `header "x-user", pointer "/user/id"`, "/user/id"},
+		{[]canon.Source{{Pointer: "/user"}}, []canon.Call{by(), post("", "/x", `{"user":null}`), post("", "/x", `{"user":""}`)}, post("", "/x", `{"user":7}`), `pointer "/user"`, "/user"},
+	} {
+		c := reader(t, canon.Settings{Scope: s.scope})
+		for _, call := range s.bad {
+			if e := refusal(t, c, call); e.Code != "unstable_scope" || e.Pointer != s.pointer || !strings.Contains(e.Detail, s.says) {
+				t.Errorf("%s: %+v", s.says, e)
+			}
+		}
+		read(t, c, s.good)
+	}
+	anonymous := reader(t, canon.Settings{Scope: []canon.Source{{Header: "x-user"}, {Value: "anyone"}}})
+	if read(t, anonymous, by()).Fingerprint == read(t, anonymous, by("x-user", "a")).Fingerprint {
+		t.Error("a caller and anyone are one")
 	}
 }
 

@@ -22,7 +22,8 @@ func TestBadConfigurationIsRefusedWithThePointer(t *testing.T) {
 			plugin(`{"match":{"path":"/a"},"wait":"soon","lease":"4s"}`, `{"match":{"path":"/b"},"mode":"on","retention_time":"24h"}`),
 			[]string{"/calls/0/wait", "soon", "30s", "/calls/0/lease", "/calls/1/mode", "/calls/1/retention_time"},
 		},
-		"no JSON": {`calls: none`, []string{"JSON"}},
+		"an unknown protocol": {plugin(`{"match":{"path":"/a"},"protocol":"grpc"}`), []string{"/calls/0/protocol", "grpc", "mcp"}},
+		"no JSON":             {`calls: none`, []string{"JSON"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := envoytest.Refused(t, envoytest.Options{Plugin: c.plugin})

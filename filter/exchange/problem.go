@@ -158,8 +158,10 @@ func (p problem) body(kind problemKind, fingerprint string) []byte {
 		at := time.UnixMilli(p.since).UTC().Format("2006-01-02T15:04:05.000Z")
 		out = quoted(append(out, `,"in_flight_since":`...), at)
 	}
-	if p.hasOffset {
+	if p.hasOffset || p.pointer != "" {
 		out = quoted(append(out, `,"pointer":`...), p.pointer)
+	}
+	if p.hasOffset {
 		out = appendInt(append(out, `,"offset":`...), p.offset)
 	}
 	return append(out, '}')

@@ -49,12 +49,14 @@
 //	match                           required, and at least path, path_prefix, host, tools or route of it. See below.
 //	protocol                        "json" (default), "form", or "mcp" (which requires match.tools).
 //	tool, args                      A source each. Default of the tool: /tool where the body has it, else the endpoint;
-//	                                of the args: /args where the body has it, else the whole body.
+//	                                of the args: /args where the body has it, else the whole body. What a rule names must
+//	                                be in every call, the tool as a text; a call without it is refused.
 //	run                             A list of sources, the first that is there counts. Default: the header x-idem-run,
 //	                                else /runId or /run_id where the body has /args. Headers in it are not passed on.
 //	scope                           A list of sources that say whose call it is, or "none": every caller may be given
 //	                                every result. Default: authorization and x-api-key, or cookie where neither is
-//	                                there.
+//	                                there. A call that has none of the sources of a rule is refused; with {"value":
+//	                                "anyone"} as the last of them, all such calls are one caller's.
 //	headers                         []. Headers that say for whom, beside stripe-account, x-tenant-id and x-org-id.
 //	volatile: drop, keep            []. Names that change from try to try and do not count, beside the built-in ones;
 //	                                built-in ones that do count.
