@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"idem/ledgerd/store/postgres"
+	"idem/ledgerd/store/redis"
 )
 
 // examineStore looks at what the store's promises rest on.
@@ -16,21 +17,26 @@ func examineStore(ctx context.Context, s storeChoice) []finding {
 	case "memory":
 		return []finding{{warn, "store", "memory: what was executed is forgotten when ledgerd stops"}}
 	case "postgres":
-		return examinePostgres(ctx, s)
+		return examineServer(ctx, func(ctx context.Context) (string, []string, error) {
+			p, err := postgres.Examine(ctx, s.kind)
+			return p.String(), p.Warnings(), err
+		})
+	case "redis":
+		return examineServer(ctx, func(ctx context.Context) (string, []string, error) { return redis.Examine(ctx, s.kind) })
 	}
-	return []finding{{warn, "store", fmt.Sprintf("%s is not looked at: `ledgerd serve` says at its start what it promises", s)}}
+	return []finding{{fail, "store", fmt.Sprintf("%s is no store", s.scheme())}}
 }
 
-// examinePostgres asks the server what it promises; it changes nothing.
-func examinePostgres(ctx context.Context, s storeChoice) []finding {
+// examineServer asks a store's server what it promises and whether the store is there.
+func examineServer(ctx context.Context, ask func(context.Context) (promise string, warnings []string, err error)) []finding {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	promise, err := postgres.Examine(ctx, s.kind)
+	promise, warnings, err := ask(ctx)
 	if err != nil {
 		return []finding{{fail, "store", err.Error()}}
 	}
-	found := []finding{{well, "store", promise.String()}}
-	for _, text := range promise.Warnings() {
+	found := []finding{{well, "store", promise}}
+	for _, text := range warnings {
 		found = append(found, finding{warn, "durability", text})
 	}
 	return found

@@ -47,7 +47,7 @@ func (s *Store) tryAll(ctx context.Context, c *redis.Client, key string) (lackin
 	}{
 		{"+info", []any{"info", "server"}}, {"+time", []any{"time"}},
 		{"+hset", []any{"hset", key, "a", 1}}, {"+hsetnx", []any{"hsetnx", key, "a", 1}}, {"+hincrby", []any{"hincrby", key, "n", 1}},
-		{"+hget", []any{"hget", key, "a"}}, {"+hmget", []any{"hmget", key, "a"}}, {"+hdel", []any{"hdel", key, "a"}},
+		{"+hget", []any{"hget", key, "a"}}, {"+hmget", []any{"hmget", key, "a"}}, {"+hdel", []any{"hdel", key, "a", "n"}},
 		{"+unlink", []any{"unlink", key}},
 		{"+zadd", []any{"zadd", key, "xx", 0, "a"}}, {"+zrem", []any{"zrem", key, "a"}}, {"+zrange", []any{"zrange", key, 0, 0}},
 		{"+zrangebylex", []any{"zrangebylex", key, "-", "+"}},
