@@ -28,11 +28,11 @@ const (
 // line is the way to the server, which a test can cut.
 type line struct {
 	listener net.Listener
-	server   string
 
-	mu    sync.Mutex
-	fault fault
-	key   []byte
+	mu     sync.Mutex
+	server string
+	fault  fault
+	key    []byte
 }
 
 func newLine(t *testing.T, server *pgtest.Server) *line {
@@ -59,6 +59,13 @@ func newLine(t *testing.T, server *pgtest.Server) *line {
 	return l
 }
 
+// lead makes the line lead to another server.
+func (l *line) lead(server *pgtest.Server) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.server = server.Address()
+}
+
 // arm makes a fault befall the next connection that carries the key.
 func (l *line) arm(f fault, key string) {
 	l.mu.Lock()
@@ -81,7 +88,10 @@ func (l *line) meets(message []byte) fault {
 func (l *line) carry(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	context.AfterFunc(ctx, func() { client.Close() })
-	server, err := net.Dial("tcp", l.server)
+	l.mu.Lock()
+	address := l.server
+	l.mu.Unlock()
+	server, err := net.Dial("tcp", address)
 	if err != nil {
 		return
 	}

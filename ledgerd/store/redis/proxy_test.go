@@ -10,11 +10,11 @@ import (
 // proxy stands between a store and its server, and breaks what it is told to.
 type proxy struct {
 	listener net.Listener
-	server   string
 
-	mu    sync.Mutex
-	mute  bool       // answers of the server are thrown away
-	conns []net.Conn // all of them
+	mu     sync.Mutex
+	server string
+	mute   bool       // answers of the server are thrown away
+	conns  []net.Conn // all of them
 }
 
 // newProxy starts a proxy; with a certificate its clients speak TLS.
@@ -44,7 +44,10 @@ func (p *proxy) run() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", p.server)
+		p.mu.Lock()
+		address := p.server
+		p.mu.Unlock()
+		server, err := net.Dial("tcp", address)
 		if err != nil {
 			client.Close()
 			continue
@@ -79,6 +82,14 @@ func pump(to, from net.Conn, p *proxy) {
 			return
 		}
 	}
+}
+
+// lead makes the proxy lead to another server.
+func (p *proxy) lead(server string) {
+	p.mu.Lock()
+	p.server = server
+	p.mu.Unlock()
+	p.cut()
 }
 
 // setMute throws the server's answers away from now on, or no longer.

@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -74,7 +75,11 @@ func (s *Server) StartReplica(t testing.TB, settings ...string) *Server {
 		if err == nil && n != ":1" {
 			err = fmt.Errorf("%s replicas follow", n)
 		}
-		return err
+		info, err2 := r.ask("INFO", "replication")
+		if err2 == nil && !strings.Contains(info, "master_link_status:up") { // it is still reading
+			err2 = fmt.Errorf("the replica says %s", info)
+		}
+		return errors.Join(err, err2)
 	}); err != nil {
 		t.Fatal(err)
 	}
