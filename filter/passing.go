@@ -17,6 +17,7 @@ import (
 type passing struct {
 	reply exchange.HTTPReply
 	limit int64 // bytes of the body that are kept: one more than may be stored, so that a larger one shows
+	full  bool  // there was more than that
 }
 
 func newPassing(maxResultBytes int64) *passing { return &passing{limit: maxResultBytes + 1} }
@@ -71,13 +72,17 @@ func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 		return types.ActionContinue
 	}
 	reply := &s.passing.reply
-	if room := s.passing.limit - int64(len(reply.Body)); size > 0 && room > 0 {
+	if room := s.passing.limit - int64(len(reply.Body)); size > 0 && !s.passing.full {
+		s.passing.full = int64(size) >= room
 		piece, err := proxywasm.GetHttpResponseBody(0, int(min(int64(size), room)))
 		if err != nil {
 			s.plugin.host.Warn("the body of a reply cannot be read: " + err.Error())
 			reply.Status = 0 // what was read is not the reply
 		}
 		reply.Body = append(reply.Body, piece...)
+		if !s.passing.full {
+			s.call.StreamPassed(reply)
+		}
 	}
 	if endOfStream {
 		s.call.StreamEnded(*reply)

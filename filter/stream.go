@@ -198,7 +198,7 @@ func (s *stream) OnHttpStreamDone() {
 		if s.passing == nil {
 			s.call.NeverWentOn() // counts only where the stream was about to go on
 		} else {
-			s.call.StreamEnded(exchange.HTTPReply{}) // counts only where its reply was not complete
+			s.call.StreamLeft(s.passing.reply) // counts only where its reply was not complete
 		}
 	}
 	s.replied = true

@@ -211,6 +211,36 @@ func TestSessionHeaderThatIsTheRunReachesTheTool(t *testing.T) {
 	}
 }
 
+func TestClientThatLeavesAfterTheResponseHasItsCallCommitted(t *testing.T) {
+	progress := "data: {\"method\":\"notifications/progress\"}\n\n"
+	response := "data: {\"id\":7,\"result\":{}}\n\n"
+	for _, tc := range []struct {
+		name, body string
+		op         wire.OpKind
+	}{
+		{"after the response", progress + response, wire.OpCommit},
+		{"before it", progress, wire.OpFail},
+		{"in the middle of it", response[:len(response)-1], wire.OpFail},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t)
+			b.rule.Inline = true
+			c := b.arriveMCP("a", callMessage)
+			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+			if len(c.passed) != 1 {
+				t.Fatal("the stream did not go on")
+			}
+			passed := byTool(200, tc.body, [2]string{"content-type", "text/event-stream"})
+			c.call.StreamPassed(&passed)
+			c.call.StreamLeft(passed)
+			b.worker.Flush()
+			if op := b.ledger(tc.op).ops(t)[0]; tc.op == wire.OpFail && op.Class != wire.ClassUnknown || tc.op == wire.OpCommit && string(op.Result.Body) != `{"result":{}}` {
+				t.Errorf("the ledger is told %+v", op)
+			}
+		})
+	}
+}
+
 func TestUnreadableMessageIsAJSONRPCErrorWithoutAnID(t *testing.T) {
 	b := newBench(t)
 	for body, code := range map[string]int{"": -32700, "hello": -32700, `{"id":1`: -32700, `[{"id":1,"method":"tools/call"}]`: -32600} {

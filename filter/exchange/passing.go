@@ -1,6 +1,9 @@
 package exchange
 
-import "idem/ledgerd/wire"
+import (
+	"idem/filter/mcp"
+	"idem/ledgerd/wire"
+)
 
 // A call whose caller's own stream goes on to the tool: by execution "inline" once it is granted, in mode "shadow" at
 // once and whatever the ledger says. The worker watches how the stream ends.
@@ -48,6 +51,24 @@ func (c *Call) StreamEnded(r HTTPReply) {
 		c.running.finished(r)
 		c.worker.host.Wake()
 	}
+}
+
+// StreamPassed says that more of the reply has passed. What can be no part of the tool's result is let go: an event
+// stream may tell of a tool's progress for hours. A stream's callback may call it.
+func (c *Call) StreamPassed(r *HTTPReply) {
+	if c.MCP != nil {
+		r.Body = mcp.WithoutEvents(header(r.Headers, "content-type"), r.Body)
+	}
+}
+
+// StreamLeft says that the caller's own stream ended before the reply did; r is what had passed of it. A tools/call whose
+// response was in that lacks nothing: clients leave an event stream once they have read the response. A stream's
+// callback may call it.
+func (c *Call) StreamLeft(r HTTPReply) {
+	if c.MCP == nil || !mcp.ReadFinal(header(r.Headers, "content-type"), r.Body).Present {
+		r = HTTPReply{}
+	}
+	c.StreamEnded(r)
 }
 
 // NeverWentOn says that the caller's own stream ended before it went on: if it was granted meanwhile, it has executed

@@ -44,6 +44,31 @@ func events(body []byte) iter.Seq[[]byte] {
 	}
 }
 
+// WithoutEvents takes from the beginning of an event stream the complete events that are no response: progress, log
+// messages, requests of the server. Any other body stays.
+func WithoutEvents(contentType string, body []byte) []byte {
+	if !isEventStream(contentType) || !bytes.HasSuffix(body, []byte("\n")) && !bytes.HasSuffix(body, []byte("\r")) {
+		return body
+	}
+	kept := body[:0]
+	begin, rest := body, body
+	for len(rest) > 0 {
+		var line []byte
+		line, rest = cutLine(rest)
+		if len(line) > 0 {
+			continue
+		}
+		event := begin[:len(begin)-len(rest)]
+		for data := range events(event) {
+			if readResponse(data).Present {
+				kept = append(kept, event...)
+			}
+		}
+		begin = rest
+	}
+	return append(kept, begin...)
+}
+
 // dataOf gives the value of a data line.
 func dataOf(line []byte) (value []byte, isData bool) {
 	field, value, _ := bytes.Cut(line, []byte(":"))
