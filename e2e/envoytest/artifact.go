@@ -11,6 +11,8 @@ const (
 	wasmFile    = "bin/idem.wasm"
 	ledgerdFile = "bin/ledgerd"
 	envoyFile   = ".tools/bin/envoy"
+	nodeFile    = ".tools/mcp/node/node"
+	pythonFile  = ".tools/mcp/python/bin/python"
 	configFile  = "envoy/demo.yaml"
 )
 
@@ -19,6 +21,8 @@ var targets = map[string]string{
 	wasmFile:    "make build",
 	ledgerdFile: "make build",
 	envoyFile:   "make tools",
+	nodeFile:    "make tools",
+	pythonFile:  "make tools",
 	configFile:  "git checkout " + configFile,
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -16,6 +17,13 @@ type process struct {
 	logFile string
 	done    chan struct{} // closed once it has ended
 	err     error         // how it ended; valid after done
+}
+
+// StartProgram runs a program of a test's own, such as a tool that is no Go program, until the test ends. What it logged
+// is shown if the test fails.
+func StartProgram(t TB, name string, env []string, program string, args ...string) {
+	t.Helper()
+	start(t, name, filepath.Join(t.TempDir(), "log"), env, program, args...)
 }
 
 // start runs a program that logs to a file. What it logged is shown if the test fails; whatever still runs when the
