@@ -86,17 +86,12 @@ func (l *Ledger) poll(ctx context.Context) {
 }
 
 func (l *Ledger) lookAgain(ctx context.Context) {
-	inTurn(ctx, l.waiters.keys(), l.look)
-}
-
-// inTurn starts something for each key, a few at a time, so that housekeeping never fills the queues.
-func inTurn(ctx context.Context, keys []string, start func(key string, done func())) {
-	t := newTurn(64)
-	for _, key := range keys {
+	t := l.housekeeping(pollAtOnce)
+	for _, key := range l.waiters.keys() {
 		if !t.enter(ctx) {
 			return
 		}
-		start(key, t.leave)
+		l.look(key, t.leave)
 	}
 	t.wait(ctx)
 }

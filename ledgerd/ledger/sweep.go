@@ -14,7 +14,13 @@ const (
 	// sweepAtOnce is how many of them may be under way at once. They join the group commits of the calls, so that many at
 	// once cost the calls little, and few at once would each wait for a sync of their own.
 	sweepAtOnce = 512
+	// pollAtOnce is the same for records that somebody waits for.
+	pollAtOnce = 64
 )
+
+// housekeeping gives turns for what nobody asked for: it may take an eighth of the room for operations at most, so that
+// no call is refused because of it.
+func (l *Ledger) housekeeping(atOnce int) turn { return newTurn(max(1, min(atOnce, l.o.QueuedOps/8))) }
 
 // sweep lets time pass for the records that are due: leases end, terms and retention are over. It is also what notices
 // that the ledger works although nobody calls. Leases come first: what they end in is a question to people, while a
@@ -35,7 +41,7 @@ func (l *Ledger) sweep(ctx context.Context) {
 	}
 	begun := time.Now()
 	l.sweepLeases(ctx, at.Now)
-	t := newTurn(sweepAtOnce)
+	t := l.housekeeping(sweepAtOnce)
 	defer t.wait(ctx)
 	var after *store.Entry
 	for ctx.Err() == nil && time.Since(begun) < l.o.SweepEvery {

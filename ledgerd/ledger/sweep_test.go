@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +41,31 @@ func TestHundredsOfDueRecordsAreWrittenTogether(t *testing.T) {
 	<-swept
 	if left, err := b.kept.Scan(t.Context(), store.Due, b.clock.now(), nil, 10); err != nil || len(left) != 0 {
 		t.Errorf("%d are still due, %v", len(left), err)
+	}
+}
+
+// The store takes nothing that the sweep writes, and the sweep has all under way that it may have.
+func TestACallIsAnsweredWhileASweepIsStuck(t *testing.T) {
+	for _, room := range []int{10_000, 100} {
+		t.Run(fmt.Sprint("with room for ", room), func(t *testing.T) {
+			b := open(t, func(o *Options) { o.QueuedOps = room })
+			b.gone(1500)
+			gate, held := make(chan struct{}), atomic.Int64{}
+			b.kept.setSwap(func(w store.Write, swap func() (uint64, error)) (uint64, error) {
+				if w.Data == nil {
+					held.Add(1)
+					<-gate
+				}
+				return swap()
+			})
+			swept := make(chan struct{})
+			go func() { b.sweep(t.Context()); close(swept) }()
+			soon(t, "the sweep has as many under way as it may", func() bool { return held.Load() == int64(cap(b.housekeeping(sweepAtOnce))) })
+			b.must(wire.AnswerExecute, reserve("new", "new", "new", "r"))
+			b.must(wire.AnswerOK, commit("new", "new", "done"))
+			close(gate)
+			<-swept
+		})
 	}
 }
 
