@@ -25,6 +25,7 @@ type load struct {
 	calls   int           // 0: until the limit
 	first   int           // the number of the first new call
 	kept    int           // replays: of calls below this number; 0: new calls
+	rule    *wire.Rule    // of new calls; nil: the usual one
 }
 
 // figures are what a measurement gave.
@@ -102,7 +103,11 @@ func (c *caller) call(ctx context.Context, n int) error {
 	}
 	n += c.load.first
 	attempt := "attempt-" + strconv.Itoa(n)
-	a, err := c.ask(ctx, reserve(n, attempt))
+	op := reserve(n, attempt)
+	if op.Rule = c.load.rule; op.Rule != nil {
+		op.NotAfter = time.Now().Add(time.Minute / 2).UnixMilli() // as a filter says; once it is over nothing stays of the call
+	}
+	a, err := c.ask(ctx, op)
 	if err == nil && a.Kind != wire.AnswerExecute {
 		err = fmt.Errorf("call %d: want execute, got %s", n, wire.AppendAnswer(nil, &a))
 	}

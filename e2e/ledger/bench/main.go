@@ -9,6 +9,9 @@
 // The second table shows how cost grows with what is kept: time per operation, size on disk and memory of ledgerd at
 // growing numbers of committed calls. Replays are of calls drawn from all that are kept.
 //
+// The third table shows what a sweep costs the calls: new calls before, and while, a great number of kept ones goes whose
+// retention is over.
+//
 // An answer that is not what the row says ends the run: a wrong answer has no speed. Callers, ledgerd and the store's
 // server share the machine.
 package main
@@ -31,6 +34,8 @@ type settings struct {
 	seconds float64
 	rows    []int
 	grow    []string
+	sweep   []string
+	expired int
 	dir     string
 }
 
@@ -42,6 +47,8 @@ func main() {
 	flag.Float64Var(&s.seconds, "seconds", 3, "how long each measurement takes")
 	grow := flag.String("grow", "sqlite", "the stores that are filled; empty: none")
 	rows := flag.String("rows", "10000,100000,500000", "numbers of kept calls at which a store that is filled is measured")
+	sweep := flag.String("sweep", "sqlite,postgres,redis", "the stores that are measured during a sweep; empty: none")
+	flag.IntVar(&s.expired, "expired", 200_000, "how many calls are swept")
 	flag.StringVar(&s.dir, "dir", os.TempDir(), "where stores keep their data: a folder on a real disk, for figures that mean something")
 	flag.Parse()
 	var err error
@@ -49,12 +56,15 @@ func main() {
 		s.grow, err = known(*grow)
 	}
 	if err == nil {
+		s.sweep, err = known(*sweep)
+	}
+	if err == nil {
 		s.callers, err = numbers("callers", *callers)
 	}
 	if err == nil {
 		s.rows, err = numbers("rows", *rows)
 	}
-	if err == nil && (s.links < 1 || s.seconds <= 0 || flag.NArg() > 0 || !slices.IsSorted(s.rows)) {
+	if err == nil && (s.links < 1 || s.seconds <= 0 || s.expired < 1 || flag.NArg() > 0 || !slices.IsSorted(s.rows)) {
 		err = fmt.Errorf("want positive numbers, growing rows and no further arguments")
 	}
 	if err != nil {
@@ -68,6 +78,7 @@ func main() {
 	speed := measureSpeed(r, s)
 	reportSpeed(os.Stdout, s, speed)
 	reportGrowth(os.Stdout, s, measureGrowth(r, s))
+	reportSweeps(os.Stdout, s, measureSweeps(r, s))
 	fmt.Printf("\nThe whole run took %v.\n", time.Since(began).Round(time.Second))
 }
 

@@ -43,4 +43,19 @@ func reportGrowth(w io.Writer, s settings, rows []growth) {
 	}
 }
 
+// reportSweeps prints the third table.
+func reportSweeps(w io.Writer, s settings, rows []sweep) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nNew calls of %d callers before, and while, %d calls are swept whose retention is over.\n\n", sweepCallers, s.expired)
+	fmt.Fprintln(w, "| store | before: operations/s | p50 ms | p99 ms | meanwhile: operations/s | p50 ms | p99 ms | p50 × | p99 × | swept/s |")
+	fmt.Fprintln(w, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	for _, r := range rows {
+		fmt.Fprintf(w, "| %s | %.0f | %.2f | %.2f | %.0f | %.2f | %.2f | %.2f | %.2f | %.0f |\n",
+			r.kind, r.before.opsPerSecond(), ms(r.before.p50), ms(r.before.p99), r.meanwhile.opsPerSecond(), ms(r.meanwhile.p50), ms(r.meanwhile.p99),
+			ms(r.meanwhile.p50)/ms(r.before.p50), ms(r.meanwhile.p99)/ms(r.before.p99), r.perSecond)
+	}
+}
+
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
