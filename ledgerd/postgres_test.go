@@ -38,33 +38,6 @@ func TestServeKeepsWhatWasExecutedInPostgres(t *testing.T) {
 		wants(t, 0, "PostgreSQL 18", "flushed to the server's disk", "ready")
 }
 
-// Two ledgerds over one database are one ledger: what one decides the other knows at once, and whoever waits at one is
-// woken by a commit at the other.
-func TestTwoLedgerdsOverOnePostgresAreOneLedger(t *testing.T) {
-	url := madeStore(t)
-	one, two := startProcess(t, "--store", url), startProcess(t, "--store", url)
-	if status, text := one.ops(t, reserveOp("a1")); status != 200 || !strings.Contains(text, `"answer":"execute"`) {
-		t.Fatalf("the first arrival: %d %s", status, text)
-	}
-	if status, text := two.ops(t, reserveOp("a2")); status != 200 || !strings.Contains(text, `"answer":"in_flight"`) {
-		t.Fatalf("at the other node: %d %s", status, text)
-	}
-	woken := make(chan string, 1)
-	go func() {
-		_, text := two.ops(t, `{"op":"await","attempt":"a1","intent":"`+strings.Repeat("5", 64)+`","wait_ms":20000}`)
-		woken <- text
-	}()
-	if status, text := one.ops(t, commitOp("a1")); status != 200 || !strings.Contains(text, `"ok"`) {
-		t.Fatalf("the commit: %d %s", status, text)
-	}
-	if text := <-woken; !strings.Contains(text, "ZG9uZQ==") {
-		t.Errorf("who waited at the other node got %s", text)
-	}
-	if status, text := two.ops(t, reserveOp("a3")); status != 200 || !strings.Contains(text, `"answer":"replay"`) {
-		t.Errorf("a later arrival at the other node: %d %s", status, text)
-	}
-}
-
 func TestMigrateMakesTheSchemaThatServeUses(t *testing.T) {
 	url := postgresStore(t)
 	serve := []string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--store", url}
@@ -90,19 +63,4 @@ func TestMigrateMakesTheSchemaThatServeUses(t *testing.T) {
 func TestStoreURLMayComeFromAFile(t *testing.T) {
 	command(t, "migrate", "--store-file", file(t, "store", postgresStore(t)+"\n")).wants(t, 0, "has the schema")
 	command(t, "migrate", "--store", "postgres://u:s3cret@h/db?schema=9").wants(t, 2, "--store", `schema is "9"`)
-}
-
-// ops sends operations on one intent and gives the answers.
-func (p *process) ops(t *testing.T, ops ...string) (int, string) {
-	t.Helper()
-	return fetch(t, "POST", "http://"+p.data+"/v1/ops", strings.Join(ops, "\n")+"\n", "application/x-ndjson")
-}
-
-func reserveOp(attempt string) string {
-	id := strings.Repeat("5", 64)
-	return `{"op":"reserve","attempt":"` + attempt + `","intent":"` + id + `","fingerprint":"` + id + `"}`
-}
-
-func commitOp(attempt string) string {
-	return `{"op":"commit","attempt":"` + attempt + `","intent":"` + strings.Repeat("5", 64) + `","status":200,"body":"ZG9uZQ=="}`
 }

@@ -25,7 +25,7 @@ type load struct {
 	calls   int           // 0: until the limit
 	first   int           // the number of the first new call
 	kept    int           // replays: of calls below this number; 0: new calls
-	rule    *wire.Rule    // of new calls; nil: the usual one
+	over    time.Time     // when the retention of new calls ends; zero: as usual
 }
 
 // figures are what a measurement gave.
@@ -104,8 +104,10 @@ func (c *caller) call(ctx context.Context, n int) error {
 	n += c.load.first
 	attempt := "attempt-" + strconv.Itoa(n)
 	op := reserve(n, attempt)
-	if op.Rule = c.load.rule; op.Rule != nil {
-		op.NotAfter = time.Now().Add(time.Minute / 2).UnixMilli() // as a filter says; once it is over nothing stays of the call
+	if over := c.load.over; !over.IsZero() {
+		rule := wire.DefaultRule()
+		rule.RetentionMS = max(time.Until(over).Milliseconds(), 1)
+		op.Rule, op.NotAfter = &rule, time.Now().Add(5*time.Second).UnixMilli() // so that nothing stays of it then
 	}
 	a, err := c.ask(ctx, op)
 	if err == nil && a.Kind != wire.AnswerExecute {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"idem/e2e/envoytest"
-	"idem/ledgerd/wire"
 )
 
 // sweep is one row of the third table.
@@ -28,13 +27,10 @@ func measureSweeps(r *run, s settings) []sweep {
 // measureSweep lets a retention end while no ledgerd runs, so that the one which is started then finds all of it due.
 func measureSweep(r *run, s settings, kind string) sweep {
 	l := start(r, kind)
-	// They must last until they are made, and measured once: so it matters how fast that is.
+	// They must last until all are made, and new ones measured once: so it matters how fast that is.
 	pace := l.measure(r, load{callers: growthCallers, links: s.links, calls: warmUp}).callsPerSecond()
-	retention := 20*time.Second + s.time() + 2*time.Duration(float64(s.expired)/pace*float64(time.Second))
-	rule := wire.DefaultRule()
-	rule.RetentionMS = retention.Milliseconds()
-	l.measure(r, load{callers: growthCallers, links: s.links, calls: s.expired, first: warmUp, rule: &rule})
-	over := time.Now().Add(retention)
+	over := time.Now().Add(20*time.Second + s.time() + 2*time.Duration(float64(s.expired)/pace*float64(time.Second)))
+	l.measure(r, load{callers: growthCallers, links: s.links, calls: s.expired, first: warmUp, over: over})
 
 	row, used := sweep{kind: kind}, warmUp+s.expired
 	measure := func() figures {
