@@ -24,6 +24,7 @@ type Call struct {
 	arrived   time.Duration // when the call came in
 	sent      time.Duration // when its newest reserve was sent
 	left      bool          // that reserve has been sent: the ledger may know of it
+	recorded  string        // the fingerprint of its row, where another configuration recorded it; empty: its own
 	by        string        // the attempt that its reply tells of; empty: none is known
 	waited    bool          // for another's execution, or for a human
 	asking    bool          // that reserve has no answer yet

@@ -76,7 +76,7 @@ func (w *Worker) granted(c *Call, a wire.Answer) {
 			detail: "the ledger answered too late to execute safely, so the tool was not called"})
 		return
 	}
-	c.by = c.attempt
+	c.by, c.recorded = c.attempt, a.Fingerprint
 	w.execute(c, lease, a.ApprovedBy)
 }
 

@@ -144,7 +144,7 @@ func (rec Record) overtaken(i int) bool {
 // What a caller is told of a row.
 
 func (r *Row) granted() Verdict {
-	return Verdict{Kind: Granted, Attempt: r.Attempt, Lease: r.Rule.Lease, Since: r.Granted, ApprovedBy: r.ApprovedBy}
+	return Verdict{Kind: Granted, Attempt: r.Attempt, Lease: r.Rule.Lease, Recorded: r.Fingerprint, Since: r.Granted, ApprovedBy: r.ApprovedBy}
 }
 
 func (r *Row) wait() Verdict  { return Verdict{Kind: Wait, Attempt: r.Attempt, Since: r.Granted} }

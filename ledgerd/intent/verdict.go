@@ -7,6 +7,7 @@ type Verdict struct {
 	Kind       VerdictKind
 	Attempt    string        // the attempt that executes, executed or is in doubt
 	Lease      time.Duration // Granted
+	Recorded   string        // Granted: the fingerprint that the attempt's row stands under
 	Since      time.Time     // Wait, Doubt: since when
 	ApprovedBy string        // Granted: the id of the hold whose release allows it
 	Hold       HoldRef       // Held, Denied

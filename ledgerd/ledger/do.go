@@ -171,6 +171,9 @@ func (l *Ledger) reached(ctx context.Context, op *wire.Op, d decided, answer fun
 	if d.key != op.Intent {
 		a.Intent = d.key
 	}
+	if r := d.job.verdict.Recorded; r != op.Fingerprint {
+		a.Fingerprint = r
+	}
 	l.withResult(ctx, d.key, a, result, l.o.InlineBytes, answer)
 }
 

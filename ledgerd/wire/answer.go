@@ -44,6 +44,7 @@ type Answer struct {
 	// Intent is the record that decided a reserve, where it is not the one that was asked: a former configuration's
 	// row (also) decides instead. What follows (extend, commit, fail, await, fetch) must name it. Empty: the one asked.
 	Intent       string
+	Fingerprint  string // execute: the row's, where it is not the one that was asked; provider keys are made of it
 	Attempt      string
 	LeaseMS      int64
 	Since        int64  // Unix ms

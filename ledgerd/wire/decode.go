@@ -169,6 +169,8 @@ func ReadAnswer(line []byte) (Answer, error) {
 			a.Now, err = r.integer(0, MaxMomentMS)
 		case "intent":
 			a.Intent, err = r.checked(checkDigest)
+		case "fingerprint":
+			a.Fingerprint, err = r.checked(checkDigest)
 		case "attempt":
 			a.Attempt, err = r.checked(checkID)
 		case "lease_ms":

@@ -54,6 +54,7 @@
 //
 //	{"answer":"execute","now":1767225600000,"attempt":"a-1","lease_ms":15000}
 //	{"answer":"execute","now":1767225600000,"attempt":"a-1","lease_ms":15000,"approved_by":"h-1"}
+//	{"answer":"execute","now":1767225600000,"intent":"1111111111111111111111111111111111111111111111111111111111111111","fingerprint":"2222222222222222222222222222222222222222222222222222222222222222","attempt":"a-1","lease_ms":15000}
 //	{"answer":"in_flight","now":1767225600000,"attempt":"a-1","since":1767225598000}
 //	{"answer":"replay","now":1767225600000,"attempt":"a-1","status":201,"headers":[["content-type","application/json"]],"body":"eyJyZWZ1bmRfaWQiOjd9"}
 //	{"answer":"replay","now":1767225600000,"attempt":"a-1","fetch":true}

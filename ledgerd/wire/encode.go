@@ -56,6 +56,7 @@ func AppendAnswer(dst []byte, a *Answer) []byte {
 	dst = append(dst, `,"now":`...)
 	dst = strconv.AppendInt(dst, a.Now, 10)
 	dst = appendText(dst, `,"intent":`, a.Intent)
+	dst = appendText(dst, `,"fingerprint":`, a.Fingerprint)
 	dst = appendText(dst, `,"attempt":`, a.Attempt)
 	dst = appendNumber(dst, `,"lease_ms":`, a.LeaseMS, 0)
 	dst = appendNumber(dst, `,"since":`, a.Since, 0)
