@@ -7,7 +7,8 @@
 //
 //   - Groups are natural: a group is whatever came while the last one was under way. Who asks alone waits for nobody.
 //   - The queue and the groups are bounded in number and in bytes. What finds no room gets store.ErrOverloaded at once;
-//     one request alone may be larger than either bound in bytes.
+//     an empty queue takes a request of any size. A group ends with the request that reaches its bound in bytes, so it
+//     is larger than that by less than its last request.
 //   - Requests are served in the order in which they came, by as many workers as call [Queue.Serve].
 //   - A caller whose context ends before a worker took its request is sure that nothing was done, and is told so;
 //     after that, what it asked for may still happen.

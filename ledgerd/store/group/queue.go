@@ -15,7 +15,7 @@ type Config struct {
 	Requests   int   // that may wait; at least 1
 	Bytes      int64 // that they may carry; 0: they carry none
 	Group      int   // requests in one group at most; at least 1
-	GroupBytes int64 // bytes after which a group takes in no further request; 0: they carry none
+	GroupBytes int64 // bytes from which on a group takes in no further request; 0: they carry none
 
 	Name   string // the driver's, which begins its errors: "store/sqlite"
 	Asked  string // what waits, as an error counts it: "writes"

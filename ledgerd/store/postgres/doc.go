@@ -12,6 +12,8 @@
 //   - The queue before the writers is bounded in writes and in bytes; what does not fit gets store.ErrOverloaded.
 //   - A write of which the server said that it failed is not there; it is tried again where that may help (a deadlock
 //     with another node). A connection that is lost in between leaves it unknown, and the Swap says store.ErrUnavailable.
+//   - What is asked is asked of the store that was opened, as far as it had come: a node that meets another one, or an
+//     earlier state, refuses everything until it is opened again (identity.go). A store is made on demand only.
 //   - Versions come from one sequence, which neither a removal nor a Reset takes back.
 //   - Changes are told to other nodes by NOTIFY after they are committed, from a transaction of its own: a NOTIFY takes a
 //     lock that the whole server has once, and inside the commits it would make all nodes commit one after the other.

@@ -14,7 +14,9 @@
 //     behind the old one's by more than the time since the last write.
 //   - Open refuses a server that would forget: one that evicts, one without an append-only file, a replica, one whose
 //     failover can lose what it acknowledged (unless accept_loss says that this is known). It looks again while it
-//     runs, and fails closed when a server was emptied behind its back.
+//     runs, at the settings with every group of writes.
+//   - What is asked is asked of the store that was opened, as far as it had come: a node that meets another one, none, or
+//     an earlier state refuses everything until it is opened again (identity.go). A store is made on demand only.
 //   - A write whose fate is not known gets store.ErrUnavailable; it is never sent twice. Only what the server surely
 //     did not execute (a moved slot, a forgotten script) is sent again.
 //
