@@ -106,7 +106,7 @@
 //	                                under the same key, after execution_timeout.
 //
 // A source is an object with exactly one of: pointer (into the body), header, cookie, value (this very text), metadata
-// (a path of at least two names into Envoy's dynamic metadata), certificate (of the certificate that the peer showed and
+// (a path of at least two names into Envoy's dynamic metadata, to a text, a number or a truth value), certificate (of the certificate that the peer showed and
 // Envoy verified: "uri_san" and "dns_san", its first name of that kind, "subject", or "sha256", which is another for each
 // certificate). A call that does not have the metadata or the certificate that its scope names is refused with 400
 // unstable_scope.
@@ -139,8 +139,10 @@
 //	mode                            The mode of every rule on this route, in place of its own.
 //
 // A rule with match.route true (beside it methods and tools only, and a name) is for routes alone. A mode that lets calls
-// through ("shadow", "off") counts only for a path that can be read in one way: the tool might read another as a path
-// that lies under another route; there the rule's own mode holds. Any other name or value under idem, a rule that is
+// through ("shadow", "off") counts only for a path that can be read in one way, and for calls that a rule in that mode
+// would match: the tool might read another as one that lies under another route; there the rule's own mode holds. Routes
+// are compared by Envoy, with letter case: where the tool makes no difference there, neither should they
+// (case_sensitive: false). Any other name or value under idem, a rule that is
 // none and a value that is no text are mistakes. All calls on such a route, guarded or not, get 500 misconfigured and do
 // not reach the tool, and the log says once what is wrong: what an operator wanted to guard must not pass because of a
 // slip. Former configurations (fingerprint.previous) are read as if the route had said the same then.

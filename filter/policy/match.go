@@ -34,7 +34,7 @@ func candidates(rules []*Rule, route Route, methods []string, host, path string)
 	route = route.within(path)
 	chosen := route.chosen(rules, readings, all)
 	if chosen != nil {
-		if rule := route.apply(chosen); rule.takesMethod(methods) {
+		if rule := route.onwards(chosen, func(r *Rule) bool { return r.takesMethod(methods) }); rule != nil {
 			found = append(found, rule)
 		}
 	}
@@ -45,12 +45,13 @@ func candidates(rules []*Rule, route Route, methods []string, host, path string)
 		}
 		// A rule that guards matches when any reading of the path is its own, in any letter case, one that lets calls
 		// through only when every reading is: no spelling leads around a guard.
-		rule = route.apply(rule)
-		matches := !all || slices.ContainsFunc(readings, m.mayBePath)
-		if rule.Mode != Enforce {
-			matches = all && !slices.ContainsFunc(readings, func(p string) bool { return !m.matchesPath(p) })
+		matches := func(r *Rule) bool {
+			if r.Mode == Enforce {
+				return (!all || slices.ContainsFunc(readings, m.mayBePath)) && r.takesMethod(methods)
+			}
+			return all && !slices.ContainsFunc(readings, func(p string) bool { return !m.matchesPath(p) }) && r.takesMethod(methods)
 		}
-		if matches && rule.takesMethod(methods) {
+		if rule = route.onwards(rule, matches); rule != nil {
 			found = append(found, rule)
 		}
 	}

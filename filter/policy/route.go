@@ -91,6 +91,18 @@ func (r Route) apply(rule *Rule) *Rule {
 	return &other
 }
 
+// onwards gives a rule in the mode in which it matches: the route's, else its own, for a mode that lets calls through may
+// match less than one that guards, and what it leaves out must not pass for that. nil: it matches in neither.
+func (r Route) onwards(rule *Rule, matches func(*Rule) bool) *Rule {
+	if here := r.apply(rule); matches(here) {
+		return here
+	}
+	if matches(rule) {
+		return rule
+	}
+	return nil
+}
+
 // chosen is the rule that the route names, for a path with these readings; nil: it names none of these. Where the path
 // is not the rule's own it counts, for two paths may lead to tools of one name.
 func (r Route) chosen(rules []*Rule, readings []string, all bool) *Rule {
@@ -99,7 +111,7 @@ func (r Route) chosen(rules []*Rule, readings []string, all bool) *Rule {
 		return nil
 	}
 	rule := rules[i]
-	if rule.Match.Path == "" || !all || slices.ContainsFunc(readings, rule.Match.matchesPath) {
+	if rule.Match.Path == "" || !all || slices.ContainsFunc(readings, rule.Match.mayBePath) {
 		return rule
 	}
 	elsewhere := *rule

@@ -76,6 +76,27 @@ func TestNoSpellingOfAPathLeadsToARouteThatLetsItThrough(t *testing.T) {
 	}
 }
 
+// What a route lets through is only what its rule would let through: another letter case, or a method in a header that a
+// tool may heed, leads to the rule's own mode.
+func TestARouteThatLetsCallsThroughLeavesNoWayAroundARule(t *testing.T) {
+	c := parse(t, with(`"calls": [{"name": "invoke", "match": {"path": "/api/invoke"}}]`))
+	for path, want := range map[string]string{"/api/invoke": "off", "/API/invoke": "enforce", "/api/INVOKE/": "enforce", "/api/other": ""} {
+		got := ""
+		for _, rule := range c.Candidates(Route{Mode: Off}, []string{"POST"}, "h", path) {
+			got += string(rule.Mode)
+		}
+		if got != want {
+			t.Errorf("%s is guarded in mode %q, want %q", path, got, want)
+		}
+	}
+	for _, route := range []Route{{Mode: Shadow}, {Mode: Shadow, Rule: "invoke"}} {
+		found := c.Candidates(route, []string{"PATCH", "POST"}, "h", "/api/invoke")
+		if len(found) != 1 || found[0].Mode != Enforce {
+			t.Errorf("%+v: a PATCH that may be meant as POST falls under %d rules", route, len(found))
+		}
+	}
+}
+
 // Two paths may lead to tools of one name: where a route names a rule for another path than the rule's own, the path
 // counts, so that neither is given the other's result. On its own path the rule reads a call as it does without a route.
 func TestARuleThatARouteNamesKeepsPathsApart(t *testing.T) {
