@@ -9,11 +9,10 @@ import (
 
 // told is one caller's answer, to be held to what is promised.
 type told struct {
-	order  *order
-	run    string // empty: none
-	rpcID  string // of its JSON-RPC request; empty: it made none
-	reply  envoytest.Reply
-	outage bool // the ledger was away at some time of the run
+	order *order
+	run   string // empty: none
+	rpcID string // of its JSON-RPC request; empty: it made none
+	reply envoytest.Reply
 }
 
 // judge takes down what a caller was told and says what of it should not be.
@@ -52,11 +51,7 @@ func (b *book) judge(t told) {
 		if p.denied == 0 {
 			wrong("nobody denied it")
 		}
-	case "in_flight", "not_sent":
-	case "unavailable":
-		if !t.outage {
-			wrong("the ledger was there all the time")
-		}
+	case "in_flight", "not_sent", "unavailable":
 	case "refused":
 		if !p.unread || t.reply.Problem().Code != "result_unavailable" {
 			wrong("nothing was wrong with the call")

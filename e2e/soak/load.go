@@ -18,7 +18,6 @@ type load struct {
 	book    *book
 	clients []*http.Client
 
-	outage atomic.Bool  // the ledger is or was away
 	made   atomic.Int64 // calls
 	left   atomic.Int64 // of these, those whose callers left
 	visits atomic.Int64
@@ -156,7 +155,6 @@ func (l *load) one(ctx context.Context, c *caller, r *rand.Rand) (outcome string
 		})
 		return ""
 	}
-	t.outage = l.outage.Load()
 	l.book.judge(t)
 	return t.reply.Outcome()
 }

@@ -52,6 +52,9 @@ func TestSoak(t *testing.T) {
 	t.Logf("Envoy: %v after a third, %v at the end; ledgerd: %v, %v", third.envoy, end.envoy, third.ledgerd, end.ledgerd)
 	s.finish(t)
 	expectFlat(t, third, end)
+	if n := int64(s.book.outcomes["unavailable"]); n*100 > calls {
+		t.Errorf("%d callers were told that there is no ledger: want a few at most, where the machine is busy", n)
+	}
 }
 
 // The same while ledgerd is killed and started again, several times: a caller may be told that there is no ledger, and
@@ -59,7 +62,6 @@ func TestSoak(t *testing.T) {
 func TestSoakWhileTheLedgerIsKilled(t *testing.T) {
 	calls, seed := settings(t, 3000)
 	s := start(t, seed, "enforce")
-	s.load.outage.Store(true)
 	kills := max(3, calls/5000)
 	done := make(chan struct{})
 	go func() { defer close(done); s.load.make(t.Context(), calls) }()
