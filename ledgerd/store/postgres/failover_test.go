@@ -52,12 +52,10 @@ func TestNodesRefuseAStandbyThatLacksWhatTheyKnow(t *testing.T) {
 	standby := primary.StartStandby(t, "standby")
 	// Of several hosts the one that takes writes is used.
 	url := strings.Replace(primary.URL(schema), primary.Address(), primary.Address()+","+standby.Address(), 1)
-	var log logged
-	s := mustOpen(t, url, Options{Log: log.log()})
+	var log storetest.Log
+	s := mustOpen(t, url, Options{Log: log.Logger()})
 	defer s.Close()
-	if !log.has("promoting one loses the newest writes") {
-		t.Errorf("nobody was warned of the asynchronous standby: %s", log.text.String())
-	}
+	log.WantHas(t, "promoting one loses the newest writes")
 	mustSwap(t, s, "kept", 0)
 	var at string
 	if err := primary.Connect(t).QueryRow(t.Context(), "SELECT pg_current_wal_lsn()::text").Scan(&at); err != nil {
@@ -84,9 +82,7 @@ func TestNodesRefuseAStandbyThatLacksWhatTheyKnow(t *testing.T) {
 	if _, err := s.Swap(t.Context(), store.Write{Key: hexKey("lost"), Data: []byte("again")}); !errors.Is(err, store.ErrUnfit) {
 		t.Errorf("what was lost is written again: got %v, want ErrUnfit", err)
 	}
-	if !log.has("level=ERROR", "went back", "possibly executed") {
-		t.Errorf("the log does not say what happened: %s", log.text.String())
-	}
+	log.WantHas(t, "level=ERROR", "went back", "possibly executed")
 	again := mustOpen(t, url, Options{})
 	defer again.Close()
 	if _, err := again.Load(t.Context(), hexKey("kept")); err != nil {

@@ -1,10 +1,8 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -12,62 +10,19 @@ import (
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/postgres/pgtest"
+	"idem/ledgerd/store/storetest"
 )
-
-// logged is a log that a test reads.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) has(words ...string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range words {
-		if !strings.Contains(l.text.String(), w) {
-			return false
-		}
-	}
-	return true
-}
-
-func (l *logged) log() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-// requests are all that a store can be asked.
-var requests = map[string]func(ctx context.Context, s *Store) error{
-	"Load":   func(ctx context.Context, s *Store) error { _, err := s.Load(ctx, hexKey("a")); return err },
-	"Result": func(ctx context.Context, s *Store) error { _, err := s.Result(ctx, "att"); return err },
-	"Swap": func(ctx context.Context, s *Store) error {
-		_, err := s.Swap(ctx, store.Write{Key: hexKey("a"), Data: []byte("again")})
-		return err
-	},
-	"Lookup": func(ctx context.Context, s *Store) error { _, err := s.Lookup(ctx, store.Holds, "h"); return err },
-	"Scan": func(ctx context.Context, s *Store) error {
-		_, err := s.Scan(ctx, store.Due, time.Now(), nil, 1)
-		return err
-	},
-	"Newest":     func(ctx context.Context, s *Store) error { _, err := s.Newest(ctx, 1); return err },
-	"Setting":    func(ctx context.Context, s *Store) error { _, err := s.Setting(ctx, "x"); return err },
-	"SetSetting": func(ctx context.Context, s *Store) error { return s.SetSetting(ctx, "x", "y") },
-	"Reset":      func(ctx context.Context, s *Store) error { return s.Reset(ctx) },
-}
 
 // Whoever drops the schema, restores another backup or leads the address elsewhere leaves the nodes that run with a
 // ledger that knows nothing of what was executed. The first thing that any of them asks is refused, and so is all else,
 // until it is started again; and the store that is there now is not touched.
 func TestAnotherStoreIsNotTakenForTheOneThatWasOpened(t *testing.T) {
 	server := pgtest.Shared(t)
-	for first, request := range requests {
+	for first, request := range storetest.Requests {
 		t.Run(first, func(t *testing.T) {
 			schema := pgtest.NewSchema()
-			var log logged
-			s := mustOpen(t, server.URL(schema), Options{Log: log.log(), Clock: time.Now}) // no one looks while it is idle
+			var log storetest.Log
+			s := mustOpen(t, server.URL(schema), Options{Log: log.Logger(), Clock: time.Now}) // no one looks while it is idle
 			defer s.Close()
 			mustSwap(t, s, "a", 0)
 			server.Do(t, "DROP SCHEMA "+schema+" CASCADE")
@@ -77,17 +32,8 @@ func TestAnotherStoreIsNotTakenForTheOneThatWasOpened(t *testing.T) {
 			if err := request(t.Context(), s); !errors.Is(err, store.ErrUnfit) || !strings.Contains(err.Error(), other.ID()) || !strings.Contains(err.Error(), s.ID()) {
 				t.Errorf("the first that was asked: got %v, want ErrUnfit and both ids", err)
 			}
-			for name, f := range requests {
-				if err := f(t.Context(), s); !errors.Is(err, store.ErrUnfit) {
-					t.Errorf("%s after it: got %v, want ErrUnfit", name, err)
-				}
-			}
-			if _, err := s.Now(t.Context()); !errors.Is(err, store.ErrUnfit) {
-				t.Errorf("Now: got %v, want ErrUnfit", err)
-			}
-			if !log.has("level=ERROR", "refuses everything", other.ID()) {
-				t.Errorf("the log does not say what happened: %s", log.text.String())
-			}
+			storetest.WantUnfit(t, s)
+			log.WantHas(t, "level=ERROR", "refuses everything", other.ID())
 			if r, err := other.Load(t.Context(), hexKey("other")); err != nil || r.Version != version {
 				t.Errorf("the store that is there now was changed: %+v, %v", r, err)
 			}
@@ -145,12 +91,12 @@ func TestNoWriteSlipsIntoAnotherStoreUnderLoad(t *testing.T) {
 func TestStoreThatWentBackIsRefused(t *testing.T) {
 	server, schema := pgtest.Shared(t), pgtest.NewSchema()
 	for _, accepted := range []bool{false, true} {
-		var log logged
+		var log storetest.Log
 		url := server.URL(schema)
 		if accepted {
 			url += "&accept_loss=true"
 		}
-		s := mustOpen(t, url, Options{Log: log.log()})
+		s := mustOpen(t, url, Options{Log: log.Logger()})
 		defer s.Close()
 		server.Do(t, "CREATE TABLE "+schema+".backup AS SELECT * FROM "+schema+".clock")
 		now := time.Now()
@@ -161,9 +107,7 @@ func TestStoreThatWentBackIsRefused(t *testing.T) {
 		if _, err := s.Load(t.Context(), hexKey("a")); !errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnfit) == accepted || !strings.Contains(err.Error(), "went back") {
 			t.Errorf("accept_loss %t: got %v, want ErrUnavailable that says so", accepted, err)
 		}
-		if !log.has("went back") {
-			t.Errorf("accept_loss %t: the log is silent: %s", accepted, log.text.String())
-		}
+		log.WantHas(t, "went back")
 		if _, err := s.Load(t.Context(), hexKey("a")); errors.Is(err, store.ErrNotFound) != accepted {
 			t.Errorf("accept_loss %t: afterwards got %v", accepted, err)
 		}

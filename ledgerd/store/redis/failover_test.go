@@ -60,9 +60,9 @@ func TestReplicaThatLacksWritesIsNoticedWhenItIsPromoted(t *testing.T) {
 		if accept {
 			url += "?accept_loss=true"
 		}
-		var log logged
+		var log storetest.Log
 		o := idle
-		o.Log = log.log()
+		o.Log = log.Logger()
 		s := mustOpen(t, url, o)
 		defer s.Close()
 		_, err := s.Swap(t.Context(), store.Write{Key: hexKey("a"), Data: []byte("x")})
@@ -86,9 +86,7 @@ func TestReplicaThatLacksWritesIsNoticedWhenItIsPromoted(t *testing.T) {
 		} else if !errors.Is(err, store.ErrUnfit) {
 			t.Errorf("what was lost is written again: got %v, want ErrUnfit", err)
 		}
-		if want := map[bool]string{false: "level=ERROR", true: "level=WARN"}[accept]; !log.has(want, "went back") {
-			t.Errorf("accept_loss %t: the log does not say what happened: %s", accept, log.text.String())
-		}
+		log.WantHas(t, map[bool]string{false: "level=ERROR", true: "level=WARN"}[accept], "went back")
 		again := mustOpen(t, replica.URL(), Options{})
 		if again.Made() || again.ID() != s.ID() {
 			t.Errorf("the replica's store is %s, made %t, want the master's %s", again.ID(), again.Made(), s.ID())

@@ -1,63 +1,16 @@
 package redis
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/redis/redistest"
+	"idem/ledgerd/store/storetest"
 )
-
-// logged is a log that a test reads.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) has(words ...string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range words {
-		if !strings.Contains(l.text.String(), w) {
-			return false
-		}
-	}
-	return true
-}
-
-func (l *logged) log() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-// requests are all that a store can be asked.
-var requests = map[string]func(ctx context.Context, s *Store) error{
-	"Load":   func(ctx context.Context, s *Store) error { _, err := s.Load(ctx, hexKey("a")); return err },
-	"Result": func(ctx context.Context, s *Store) error { _, err := s.Result(ctx, "att"); return err },
-	"Swap": func(ctx context.Context, s *Store) error {
-		_, err := s.Swap(ctx, store.Write{Key: hexKey("a"), Data: []byte("again")})
-		return err
-	},
-	"Lookup": func(ctx context.Context, s *Store) error { _, err := s.Lookup(ctx, store.Holds, "h"); return err },
-	"Scan": func(ctx context.Context, s *Store) error {
-		_, err := s.Scan(ctx, store.Due, time.Now(), nil, 1)
-		return err
-	},
-	"Newest":     func(ctx context.Context, s *Store) error { _, err := s.Newest(ctx, 1); return err },
-	"Setting":    func(ctx context.Context, s *Store) error { _, err := s.Setting(ctx, "x"); return err },
-	"SetSetting": func(ctx context.Context, s *Store) error { return s.SetSetting(ctx, "x", "y") },
-	"Reset":      func(ctx context.Context, s *Store) error { return s.Reset(ctx) },
-}
 
 // idle keeps a store from looking by itself while a test lasts, so that a request is the first to meet the change.
 var idle = Options{CheckEvery: time.Hour, Clock: time.Now}
@@ -67,12 +20,12 @@ var idle = Options{CheckEvery: time.Hour, Clock: time.Now}
 // started again; and what is there now is not touched.
 func TestAnotherStoreIsNotTakenForTheOneThatWasOpened(t *testing.T) {
 	server := redistest.Start(t)
-	for first, request := range requests {
+	for first, request := range storetest.Requests {
 		for _, anew := range []bool{false, true} {
 			t.Run(first+" made anew "+strconv.FormatBool(anew), func(t *testing.T) {
-				var log logged
+				var log storetest.Log
 				o := idle
-				o.Log = log.log()
+				o.Log = log.Logger()
 				s := mustOpen(t, server.URL(), o)
 				defer s.Close()
 				_, err := s.Swap(t.Context(), store.Write{Key: hexKey("a"), Data: []byte("x")})
@@ -86,17 +39,8 @@ func TestAnotherStoreIsNotTakenForTheOneThatWasOpened(t *testing.T) {
 				if err := request(t.Context(), s); !errors.Is(err, store.ErrUnfit) || !strings.Contains(err.Error(), s.ID()) || !strings.Contains(err.Error(), "lost the store's keys") {
 					t.Errorf("the first that was asked: got %v, want ErrUnfit and which store is gone", err)
 				}
-				for name, f := range requests {
-					if err := f(t.Context(), s); !errors.Is(err, store.ErrUnfit) {
-						t.Errorf("%s after it: got %v, want ErrUnfit", name, err)
-					}
-				}
-				if _, err := s.Now(t.Context()); !errors.Is(err, store.ErrUnfit) {
-					t.Errorf("Now: got %v, want ErrUnfit", err)
-				}
-				if !log.has("level=ERROR", "refuses everything", s.ID()) {
-					t.Errorf("the log does not say what happened: %s", log.text.String())
-				}
+				storetest.WantUnfit(t, s)
+				log.WantHas(t, "level=ERROR", "refuses everything", s.ID())
 				if !anew {
 					if keys := server.Do(t, "DBSIZE"); keys != ":0" {
 						t.Errorf("the emptied server has %s keys, want none", keys)
@@ -144,8 +88,8 @@ func TestStoreThatIsNotThereIsMadeOnDemandOnly(t *testing.T) {
 	if keys := server.Do(t, "DBSIZE"); keys != ":0" {
 		t.Errorf("the server has %s keys, want none", keys)
 	}
-	var log logged
-	made := mustOpen(t, server.URL(), Options{Log: log.log()})
+	var log storetest.Log
+	made := mustOpen(t, server.URL(), Options{Log: log.Logger()})
 	defer made.Close()
 	again, err := Open(t.Context(), server.URL(), Options{Log: silent})
 	must(t, err)
@@ -153,9 +97,7 @@ func TestStoreThatIsNotThereIsMadeOnDemandOnly(t *testing.T) {
 	if !made.Made() || again.Made() || made.ID() == "" || again.ID() != made.ID() {
 		t.Errorf("made %t, %t; ids %q, %q", made.Made(), again.Made(), made.ID(), again.ID())
 	}
-	if !log.has("level=WARN", "made a new, empty store", made.ID()) {
-		t.Errorf("the log does not say that it is new: %s", log.text.String())
-	}
+	log.WantHas(t, "level=WARN", "made a new, empty store", made.ID())
 }
 
 // A making that was broken off left no store; whoever is asked to make one finishes it.

@@ -7,6 +7,7 @@ import (
 
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/redis/redistest"
+	"idem/ledgerd/store/storetest"
 )
 
 // A user who lacks rights is told all of them at once, when the store is opened and not by the first call.
@@ -56,14 +57,12 @@ func TestUserWhoLosesARightIsToldWhatItIs(t *testing.T) {
 // said so. A file that is switched off is noticed by the very next write all the same.
 func TestServerWithoutWAITAOFIsUsedAndSaidSo(t *testing.T) {
 	server := redistest.Start(t, "--rename-command", "WAITAOF", "")
-	var log logged
-	s := mustOpen(t, server.URL(), Options{Log: log.log()})
+	var log storetest.Log
+	s := mustOpen(t, server.URL(), Options{Log: log.Logger()})
 	defer s.Close()
 	_, err := s.Swap(t.Context(), store.Write{Key: hexKey("a"), Data: []byte("x")})
 	must(t, err)
-	if !log.has("each write is synced before it is acknowledged (appendfsync always)", "level=WARN", "has no WAITAOF") {
-		t.Errorf("the log does not say what is promised: %s", log.text.String())
-	}
+	log.WantHas(t, "each write is synced before it is acknowledged (appendfsync always)", "level=WARN", "has no WAITAOF")
 	server.Do(t, "CONFIG", "SET", "appendonly", "no")
 	if _, err := s.Swap(t.Context(), store.Write{Key: hexKey("b"), Data: []byte("x")}); !errors.Is(err, store.ErrUnfit) || !strings.Contains(err.Error(), "appendonly is no") {
 		t.Errorf("without an append-only file: got %v, want ErrUnfit", err)
