@@ -1,0 +1,205 @@
+package e2e_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"strings"
+	"testing"
+	"time"
+
+	"idem/e2e/envoytest"
+)
+
+// TestHTTP is everything that HTTP can do to a guarded call, on one Envoy: it takes seconds to start.
+func TestHTTP(t *testing.T) {
+	w := startWeb(t)
+	for _, promise := range []struct {
+		name string
+		test func(*testing.T, *web)
+	}{
+		{"bodies", bodies},
+		{"body sizes", bodySizes},
+		{"bodies that arrive strangely", strangeBodies},
+		{"methods", methods},
+		{"replies", replies},
+		{"result sizes", resultSizes},
+		{"HTTP/2 and TLS", protocols},
+		{"no spelling leads around a guard", spellings},
+		{"inline", inline},
+		{"nobody passes for Idem", nobodyPassesForIdem},
+		{"stored headers", storedHeaders},
+		{"scope by credentials", scopeByCredentials},
+		{"scope by a verified claim", scopeByClaim},
+		{"scope by the peer's certificate", scopeByCertificate},
+		{"provider keys", providerKeys},
+		{"no credentials are kept", noCredentialsKept}, // of all the calls before it
+	} {
+		t.Run(promise.name, func(t *testing.T) { promise.test(t, w) })
+	}
+	if reloads := w.Stat(t, "wasm.idem.vm_reload_success"); reloads != 0 {
+		t.Errorf("the module trapped %d times", reloads)
+	}
+}
+
+// web is a stack whose listener speaks HTTP/1.1, HTTP/2 and TLS, verifies tokens and certificates, and reaches the tool
+// by HTTP/1.1 or, below /tools/h2/, by HTTP/2.
+type web struct {
+	*envoytest.Stack
+	issuer    *tokenIssuer
+	authority *authority
+}
+
+// webRules are the rules of a web: one for each idea, told apart by their paths.
+var webRules = plugin(
+	`{"name":"forms","match":{"path_prefix":"/tools/form/"},"protocol":"form","tool":{"pointer":"/action"}}`,
+	`{"name":"records","match":{"path_prefix":"/records/","methods":["DELETE"]}}`,
+	`{"name":"orders","match":{"path_prefix":"/tools/orders/","methods":["DELETE","PUT"]}}`,
+	`{"name":"small","match":{"path_prefix":"/tools/small/"},"max_body_bytes":1000,"max_result_bytes":2000}`,
+	`{"name":"inline","match":{"path_prefix":"/tools/inline/"},"execution":"inline","max_result_bytes":300000}`,
+	`{"name":"inline over HTTP/2","match":{"path_prefix":"/tools/h2/inline/"},"execution":"inline"}`,
+	`{"name":"invoke","match":{"path":"/api/invoke"}}`,
+	`{"name":"kept","match":{"path_prefix":"/tools/kept/"},"keep_headers":["set-cookie"]}`,
+	`{"name":"session","match":{"path_prefix":"/tools/session/"},"scope":[{"cookie":"session"}]}`,
+	`{"name":"claim","match":{"path_prefix":"/tools/claim/"},"scope":[{"metadata":["envoy.filters.http.jwt_authn","claims","sub"]}]}`,
+	`{"name":"peer","match":{"path_prefix":"/tools/peer/"},"scope":[{"certificate":"uri_san"}]}`,
+	`{"name":"key","match":{"path_prefix":"/tools/key/"},"provider_key":{"header":"Idempotency-Key"}}`,
+	`{"name":"key-again","match":{"path_prefix":"/tools/key-again/"},"execution_timeout":"1s",
+		"provider_key":{"header":"PayPal-Request-Id","on_in_doubt":"retry"}}`,
+	`{"name":"tools","match":{"path_prefix":"/tools/"}}`,
+)
+
+func startWeb(t *testing.T) *web {
+	t.Helper()
+	w := &web{issuer: newTokenIssuer(t), authority: newAuthority(t)}
+	w.Stack = envoytest.StartStack(t, envoytest.Options{
+		Plugin: webRules,
+		Edit: func(bootstrap map[string]any) {
+			overHTTP2(t, bootstrap)
+			w.issuer.verifiedBy(t, bootstrap)
+			w.authority.servedBy(t, bootstrap)
+		},
+	})
+	return w
+}
+
+// overHTTP2 adds a cluster that reaches the tool by HTTP/2, and leads every path to the tool, by one way or the other.
+func overHTTP2(t *testing.T, bootstrap map[string]any) {
+	static := bootstrap["static_resources"].(map[string]any)
+	for _, c := range static["clusters"].([]any) {
+		if cluster := c.(map[string]any); cluster["name"] == "tool" {
+			text, err := json.Marshal(cluster)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = bytes.ReplaceAll(text, []byte(`"name":"tool"`), []byte(`"name":"tool-h2"`))
+			text = bytes.ReplaceAll(text, []byte(`"cluster_name":"tool"`), []byte(`"cluster_name":"tool-h2"`))
+			text = bytes.ReplaceAll(text, []byte(`"http_protocol_options":{}`), []byte(`"http2_protocol_options":{}`))
+			static["clusters"] = append(static["clusters"].([]any), parsed(t, string(text)))
+			break
+		}
+	}
+	const routes = `[{"match": {"prefix": "/tools/h2/"}, "route": {"cluster": "tool-h2", "timeout": "60s"}},
+		{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`
+	leadToTool(bootstrap, "idem", routes)
+	leadToTool(bootstrap, "idem-execute", routes)
+}
+
+// listener is a listener of a bootstrap configuration.
+func listener(bootstrap map[string]any, name string) map[string]any {
+	for _, l := range bootstrap["static_resources"].(map[string]any)["listeners"].([]any) {
+		if l := l.(map[string]any); l["name"] == name {
+			return l
+		}
+	}
+	panic("no listener " + name)
+}
+
+// parsed is a piece of configuration.
+func parsed(t *testing.T, text string) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// clients of other protocols than the usual caller's. Each call has a connection of its own.
+func http2Client() *http.Client {
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	return &http.Client{Transport: transport, CheckRedirect: stay}
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func tlsClient(config *tls.Config) *http.Client {
+	return &http.Client{CheckRedirect: stay, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: config, ForceAttemptHTTP2: true}}
+}
+
+// webReply is a reply with what only some tests look at.
+type webReply struct {
+	envoytest.Reply
+	Protocol string
+	Trailer  http.Header
+	Early    []int // the 1xx before it
+}
+
+// send sends a request of the test's own making.
+func send(t *testing.T, client *http.Client, r *http.Request) webReply {
+	t.Helper()
+	reply := webReply{}
+	r = r.WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
+			reply.Early = append(reply.Early, code)
+			return nil
+		},
+	}))
+	began := time.Now()
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", r.Method, r.URL, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	reply.Reply = envoytest.Reply{Status: response.StatusCode, Header: response.Header, Body: body, Took: time.Since(began), Err: err}
+	reply.Protocol, reply.Trailer = response.Proto, response.Trailer
+	return reply
+}
+
+// post is a request with a JSON body, of a caller of its own choice.
+func (w *web) post(t *testing.T, path, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, w.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("content-type", "application/json")
+	return r
+}
+
+// dial opens a connection to write HTTP/1.1 on by hand.
+func (w *web) dial(t *testing.T) *net.TCPConn {
+	t.Helper()
+	conn, err := net.Dial("tcp", w.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	return conn.(*net.TCPConn)
+}
+
+// idle waits until no request is under way.
+func (w *web) idle(t *testing.T) {
+	t.Helper()
+	envoytest.Until(t, 0, "no request to be under way", func() bool {
+		return w.Stat(t, "http.idem.downstream_rq_active") == 0 && w.Stat(t, "cluster.idem-execute.upstream_rq_active") == 0
+	})
+}
