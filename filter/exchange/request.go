@@ -54,11 +54,12 @@ func (c *Call) toolHeaders(approvedBy string) [][2]string {
 func (c *Call) ofSession(name string) bool { return c.MCP != nil && strings.HasPrefix(name, "mcp-") }
 
 // forPeople is the call as written, for the one who answers a hold: a JSON object with method, path and args.
+// Credentials in the query are left out.
 func (r Request) forPeople(a canon.Action) []byte {
 	out := append([]byte(nil), `{"method":`...)
 	out = quoted(out, r.Method)
 	out = append(out, `,"path":`...)
-	out = quoted(out, r.Path)
+	out = quoted(out, shownPath(r.Path))
 	if len(a.Args) > maxShownBytes {
 		out = append(out, `,"args_bytes":`...)
 		return append(appendInt(out, int64(len(a.Args))), '}')
