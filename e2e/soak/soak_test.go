@@ -52,8 +52,8 @@ func TestSoak(t *testing.T) {
 	t.Logf("Envoy: %v after a third, %v at the end; ledgerd: %v, %v", third.envoy, end.envoy, third.ledgerd, end.ledgerd)
 	s.finish(t)
 	expectFlat(t, third, end)
-	if n := int64(s.book.outcomes["unavailable"]); n*100 > calls {
-		t.Errorf("%d callers were told that there is no ledger: want a few at most, where the machine is busy", n)
+	if n := int64(s.book.outcomes["unavailable"]); n*10 > calls {
+		t.Errorf("%d callers were told that there is no ledger: want one in ten at most, where the machine is busy", n)
 	}
 }
 
