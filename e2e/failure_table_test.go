@@ -57,6 +57,11 @@ func (c cell) name() string {
 	return fmt.Sprintf("%s, %d waiters", name, c.waiters)
 }
 
+// order is what is ordered in this cell: nothing that another cell orders.
+func (c cell) order() string {
+	return strings.NewReplacer("/", ".", " ", "-", ",", "").Replace(c.name())
+}
+
 // cellsOf are the cells of a failure.
 func cellsOf(f failure) []cell {
 	var cells []cell
@@ -168,6 +173,7 @@ func (c cell) call(by speech, order string, id int) envoytest.Call {
 	if set == "" {
 		set = "usual"
 	}
+	call.Host = "tools.example" // part of the endpoint, and the same by every Envoy
 	call.Path = "/" + set + "/" + c.execution + "/" + by.protocol() + "/pay"
 	call.Header["cell"] = order
 	call.Header[routeHeader] = "tool"
@@ -176,7 +182,7 @@ func (c cell) call(by speech, order string, id int) envoytest.Call {
 
 // play plays one cell.
 func (c cell) play(t *testing.T, s *failureStack) {
-	order := strings.NewReplacer("/", ".", " ", "-", ",", "").Replace(c.name())
+	order := c.order()
 	ctx, cancel := context.WithTimeout(t.Context(), answerBound)
 	defer cancel()
 

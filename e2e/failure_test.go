@@ -25,7 +25,7 @@ type failure struct {
 	// How it is brought about.
 	route string              // of the executions; "tool" by default
 	tool  envoytest.Behaviour // 200 by default
-	rules string              // a set of rules other than the usual: strict, moved, brief
+	rules string              // a set of rules other than the usual: strict, moved, brief, short, hasty
 	only  string              // where alone it can happen: "mcp", "http" (not MCP), or "detached"
 
 	seen    seen
@@ -132,6 +132,8 @@ var ruleSets = map[string]string{
 	"moved":  `,"failures":{"success":[404],"definite":[504],"unknown":[202,422]}`,
 	"strict": `,"failures":{"strict":true}`,
 	"brief":  `,"execution_timeout":"8s"`,
+	"short":  `,"lease":"5s"`,
+	"hasty":  `,"execution_timeout":"1s","lease":"5s"`,
 }
 
 // told is what a caller learns, in whatever protocol.
