@@ -147,7 +147,7 @@ func expectWhole(t *testing.T, who string, p envoytest.Problem, saw told) {
 	if p.Type != "urn:idem:problem:"+p.Code || p.Title == "" || p.Detail == "" || p.Status != saw.status || p.Outcome != saw.outcome || len(p.Fingerprint) != 64 {
 		t.Errorf("%s got a problem that is not whole: %+v", who, p)
 	}
-	if p.Retryable != (p.Code == "not_sent") {
+	if p.Retryable != (p.Code == "not_sent" || p.Code == "ledger_unavailable") {
 		t.Errorf("%s: %s is retryable: %v", who, p.Code, p.Retryable)
 	}
 }
