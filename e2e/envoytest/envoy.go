@@ -22,7 +22,7 @@ type Options struct {
 	Ledger      string   // address of ledgerd's data API; default: one that nothing listens on
 	LedgerAdmin string   // address of ledgerd's admin API; default: one that nothing listens on
 	Config      string   // the bootstrap file, from the repository's root; default: envoy/demo.yaml
-	Wasm        string   // the module, from the repository's root; default: bin/idem.wasm
+	Wasm        string   // the module, absolute or from the repository's root; default: bin/idem.wasm
 	Env         []string // more environment, NAME=value
 	LogLevel    string   // default warning
 	Args        []string // more arguments
@@ -91,7 +91,10 @@ func newEnvoy(t TB, o Options) *Envoy {
 	s := envoy.Settings{
 		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		Tool: o.Tool, Ledger: o.Ledger, LedgerAdmin: o.LedgerAdmin,
-		Wasm: Artifact(t, o.Wasm),
+		Wasm: o.Wasm,
+	}
+	if !filepath.IsAbs(o.Wasm) {
+		s.Wasm = Artifact(t, o.Wasm)
 	}
 	if o.Plugin != "" {
 		s.Plugin = []byte(o.Plugin)
