@@ -72,7 +72,7 @@ func TestALedgerThatIsLostDuringACall(t *testing.T) {
 	ledgerd := envoytest.StartLedgerd(t, "")
 	line := envoytest.StartLine(t, ledgerd)
 	s := &failureStack{Stack: &envoytest.Stack{Tool: tool, Ledgerd: ledgerd}, rows: &rowFinder{ledgerd: ledgerd}}
-	rules := strings.Replace(failureRules(), `"timeout":"2s"`, `"timeout":"2s","commit_timeout":"2s"`, 1)
+	rules := failureRules(`"timeout":"2s","commit_timeout":"2s"`, "usual", "hasty")
 	s.Envoy = envoytest.Start(t, envoytest.Options{Concurrency: 2, Plugin: rules, Tool: tool.Address, Ledger: line.Address,
 		Edit: func(bootstrap map[string]any) {
 			for _, listener := range []string{"idem", "idem-execute"} {

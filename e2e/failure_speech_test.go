@@ -31,10 +31,12 @@ func (s speech) protocol() string {
 	return string(s)
 }
 
-// failureRules are the rules of every set, way to execute and speech: /usual/inline/mcp/ and so on.
-func failureRules() string {
+// failureRules are the rules of some sets, for every way to execute and speech: /usual/inline/mcp/ and so on. ledger is
+// what the configuration says of the ledger's times.
+func failureRules(ledger string, sets ...string) string {
 	var rules []string
-	for set, more := range ruleSets {
+	for _, set := range sets {
+		more := ruleSets[set]
 		for _, execution := range []string{"detached", "inline"} {
 			for _, s := range []speech{plain, enveloped, form, mcp} {
 				match, say := "", ""
@@ -53,7 +55,12 @@ func failureRules() string {
 			}
 		}
 	}
-	return plugin(rules...)
+	return strings.Replace(plugin(rules...), `"timeout":"2s"`, ledger, 1)
+}
+
+// tableRules are those of the table. Their times are longer than anything takes on a machine that is busy.
+func tableRules() string {
+	return failureRules(`"timeout":"20s","commit_timeout":"30s"`, "usual", "moved", "strict", "brief")
 }
 
 // call is a call for one order. Each caller is a run of its own; id is the caller's, and that of its JSON-RPC request.
@@ -123,15 +130,17 @@ func (s speech) hearsResponse(t *testing.T, who string, r envoytest.Reply, id in
 		ID     int
 		Error  json.RawMessage
 		Result struct {
-			IsError           bool
-			Content           []struct{ Text string }
-			StructuredContent envoytest.Problem
+			IsError bool
+			Content []struct{ Text string }
+			Meta    struct {
+				Problem envoytest.Problem `json:"idem/problem"`
+			} `json:"_meta"`
 		}
 	}
 	if err := json.Unmarshal(message, &response); err != nil || response.ID != id || r.Header.Get("content-type") != contentType {
 		t.Errorf("%s got no %s response to %d: %v %s %s", who, contentType, id, err, r.Header.Get("content-type"), r.Body)
 	}
-	if p := response.Result.StructuredContent; p.Code != "" {
+	if p := response.Result.Meta.Problem; p.Code != "" {
 		saw.status, saw.code = p.Status, p.Code
 		expectWhole(t, who, p, saw)
 		if !response.Result.IsError || len(response.Result.Content) == 0 || p.Retryable == strings.Contains(response.Result.Content[0].Text, "Do not retry") {

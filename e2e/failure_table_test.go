@@ -100,13 +100,13 @@ func startFailures(t *testing.T) *failureStack {
 	s := &failureStack{gate: gate, log: filepath.Join(t.TempDir(), "access.log")}
 	s.Stack = envoytest.StartStackBefore(t, tool, envoytest.Options{
 		Concurrency: 2,
-		Plugin:      failureRules(),
+		Plugin:      tableRules(),
 		Args:        []string{"--file-flush-interval-msec", "20"},
 		Edit: func(bootstrap map[string]any) {
 			b := envoytest.Bootstrap(bootstrap)
 			for _, listener := range []string{"idem", "idem-execute"} {
 				routeFailures(b, listener)
-				b.LogAccess(listener, s.log, listener+` %REQ(CELL)% %RESPONSE_FLAGS% %UPSTREAM_REQUEST_ATTEMPT_COUNT% %RESPONSE_CODE_DETAILS%`)
+				b.LogAccess(listener, s.log, listener+` %REQ(TOOL-GATE)% %RESPONSE_FLAGS% %UPSTREAM_REQUEST_ATTEMPT_COUNT% %RESPONSE_CODE_DETAILS%`)
 			}
 			gate.Install(b, "idem", "idem-execute")
 			addFailureClusters(b, tool.Address, http2, nowhere)
@@ -226,12 +226,12 @@ func (c cell) play(t *testing.T, s *failureStack) {
 	}
 	for i, by := range waiters {
 		who := fmt.Sprintf("waiter %d", 1+i)
-		if saw, want := by.hears(t, who, <-replies[i], 2+i), c.toWaiter(); saw != want {
+		if saw, want := by.hears(t, who, <-replies[i], 2+i), c.toWaiter(); !c.meets(saw, want) {
 			t.Errorf("%s was told %+v, want %+v", who, saw, want)
 		}
 	}
 	envoytest.Until(t, 0, "the row to be "+c.row(), func() bool { return s.Ledgerd.Row(t, attempt).State == c.row() })
-	if saw, want := c.by.hears(t, "the next caller", s.Try(ctx, c.call(c.by, order, 1)), 1), c.toNext(); saw != want {
+	if saw, want := c.by.hears(t, "the next caller", s.Try(ctx, c.call(c.by, order, 1)), 1), c.toNext(); !c.meets(saw, want) {
 		t.Errorf("the next caller was told %+v, want %+v", saw, want)
 	}
 	if n := s.Tool.CountBy(cellOf)[order]; n != c.executions() {

@@ -30,7 +30,8 @@ type failure struct {
 
 	seen    seen
 	end     ending
-	reached int // how often the tool was reached
+	reached int  // how often the tool was reached
+	anew    bool // it is the executor's alone: of those who waited one executes
 
 	// What the caller sees of it by execution "inline", where the reply streams past.
 	past      int    // its status
@@ -58,7 +59,7 @@ func answered(end ending, statuses ...int) (all []failure) {
 	for _, status := range statuses {
 		name := strconv.Itoa(status)
 		f := failure{name: name, tool: envoytest.Behaviour(name), seen: byTool, end: end, reached: 1, past: status}
-		if end == succeeded && status != http.StatusOK {
+		if end == succeeded && status != http.StatusOK || status == http.StatusBadRequest || status == http.StatusNotFound {
 			f.only = "http"
 		}
 		all = append(all, f)
@@ -72,6 +73,10 @@ var failures = slices.Concat(
 	answered(definite, 400, 401, 403, 404, 409, 410, 422, 429, 500, 501, 503, 505, 530, 599),
 	answered(unknown, 408, 502, 504, 520, 524, 529), // a gateway's word about a tool that it lost
 	[]failure{
+		// In MCP these two are about the caller's session: who waited has another, and asks anew.
+		{name: "400 of a session", tool: "400", only: "mcp", seen: byTool, end: definite, reached: 1, past: 400, anew: true},
+		{name: "404 of a session", tool: "404", only: "mcp", seen: byTool, end: definite, reached: 1, past: 404, anew: true},
+
 		{name: "isError", tool: envoytest.MCPError, only: "mcp", seen: byTool, end: definite, reached: 1, past: 200},
 		{name: "JSON-RPC error", tool: envoytest.RPCError, only: "mcp", seen: byTool, end: definite, reached: 1, past: 200},
 		{name: "MCP without a response", tool: envoytest.MCPMute, only: "mcp", seen: byTool, end: unknown, reached: 1, past: 200},
@@ -128,12 +133,12 @@ var failures = slices.Concat(
 
 // ruleSets are what the rules of each set say besides.
 var ruleSets = map[string]string{
-	"usual":  ``,
-	"moved":  `,"failures":{"success":[404],"definite":[504],"unknown":[202,422]}`,
-	"strict": `,"failures":{"strict":true}`,
-	"brief":  `,"execution_timeout":"8s"`,
-	"short":  `,"lease":"5s"`,
-	"hasty":  `,"execution_timeout":"1s","lease":"5s"`,
+	"usual":  `,"lease":"60s","near_duplicates":{"window":"10m"}`, // other runs join, however late they are
+	"moved":  `,"lease":"60s","failures":{"success":[404],"definite":[504],"unknown":[202,422]}`,
+	"strict": `,"lease":"60s","failures":{"strict":true}`,
+	"brief":  `,"lease":"60s","execution_timeout":"8s"`,
+	"short":  `,"lease":"9s"`,
+	"hasty":  `,"lease":"5s","execution_timeout":"1s"`,
 }
 
 // told is what a caller learns, in whatever protocol.
@@ -159,7 +164,10 @@ func (f failure) toExecutor() told {
 
 // toWaiter is what whoever waited meanwhile is told: the same, but for the word about a success.
 func (f failure) toWaiter() told {
-	if f.end == succeeded {
+	switch {
+	case f.anew:
+		return told{http.StatusOK, "executed", ""}
+	case f.end == succeeded:
 		return told{f.past, "coalesced", ""}
 	}
 	return f.toExecutor()
@@ -177,11 +185,20 @@ func (f failure) toNext() told {
 	}
 }
 
+// meets says whether what a caller was told is what it should be. Where one of those who waited executed, the others
+// joined it.
+func (f failure) meets(saw, want told) bool {
+	if f.anew && want.outcome == "executed" && (saw.outcome == "coalesced" || saw.outcome == "replay") {
+		saw.outcome = want.outcome
+	}
+	return saw == want
+}
+
 // toStream is what the caller sees by execution "inline": the reply streams past, under a word about it that was known
 // when it began.
 func (f failure) toStream() told {
 	switch {
-	case f.end == succeeded || f.breaks || f.only == "mcp":
+	case f.end == succeeded || f.breaks || f.only == "mcp" && f.past == http.StatusOK:
 		return told{f.past, "executed", ""}
 	case f.end == definite:
 		return told{f.past, "failed", ""}

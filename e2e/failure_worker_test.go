@@ -18,7 +18,7 @@ func TestAWorkerThatIsLostDuringAnExecution(t *testing.T) {
 	tool := envoytest.StartTool(t)
 	ledgerd := envoytest.StartLedgerd(t, "")
 	start := func(more envoytest.Options) *failureStack {
-		more.Tool, more.Ledger, more.Plugin = tool.Address, ledgerd.Address, failureRules()
+		more.Tool, more.Ledger, more.Plugin = tool.Address, ledgerd.Address, failureRules(`"timeout":"4s"`, "usual", "short")
 		edit := more.Edit
 		more.Edit = func(bootstrap map[string]any) {
 			b := envoytest.Bootstrap(bootstrap)

@@ -9,6 +9,7 @@ import (
 // What make builds and brings, from the repository's root.
 const (
 	wasmFile    = "bin/idem.wasm"
+	overlayFile = "bin/overlay/overlay.json" // that the module is built with
 	ledgerdFile = "bin/ledgerd"
 	envoyFile   = ".tools/bin/envoy"
 	nodeFile    = ".tools/mcp/node/node"
@@ -19,6 +20,7 @@ const (
 // targets names the make target that brings each file.
 var targets = map[string]string{
 	wasmFile:    "make build",
+	overlayFile: "make build",
 	ledgerdFile: "make build",
 	envoyFile:   "make tools",
 	nodeFile:    "make tools",

@@ -16,12 +16,20 @@ func BuildTrapdoor(t TB) (wasm string) {
 	t.Helper()
 	source := Artifact(t, trapdoorFile)
 	dir := filepath.Dir(Artifact(t, "go.mod"))
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(dir, "filter", "trapdoor.go"): source}})
+	text, err := os.ReadFile(Artifact(t, overlayFile))
+	var overlay struct{ Replace map[string]string }
+	if err == nil {
+		err = json.Unmarshal(text, &overlay)
+	}
 	if err != nil {
+		t.Fatalf("%s: %v", overlayFile, err)
+	}
+	overlay.Replace[filepath.Join(dir, "filter", "trapdoor.go")] = source
+	if text, err = json.Marshal(overlay); err != nil {
 		t.Fatalf("%v", err)
 	}
 	file, wasm := filepath.Join(t.TempDir(), "overlay.json"), filepath.Join(t.TempDir(), "trapdoor.wasm")
-	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatalf("%v", err)
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w",
