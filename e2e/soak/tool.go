@@ -51,10 +51,7 @@ const (
 	hangsAfter
 	fails
 	isSlow
-	fates
 )
-
-var fateNames = [fates]string{"answered", "reset before the deed", "reset after it", "hung before the deed", "hung after it", "failed", "slow"}
 
 // slowFor is how long a slow deed's answer takes: less than an execution may.
 const slowFor = time.Second

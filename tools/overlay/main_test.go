@@ -15,7 +15,7 @@ func TestAnUnknownRuntimeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"package runtime\n":                          "change tools/overlay",
+		"package runtime\n":                           "change tools/overlay",
 		"package runtime\n\n" + imported + "\n// end": "",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
