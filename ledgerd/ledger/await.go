@@ -86,7 +86,7 @@ func (l *Ledger) poll(ctx context.Context) {
 }
 
 func (l *Ledger) lookAgain(ctx context.Context) {
-	t := l.housekeeping(pollAtOnce)
+	t := newTurn(func() int { return l.roomFor(pollAtOnce) })
 	for _, key := range l.waiters.keys() {
 		if !t.enter(ctx) {
 			return

@@ -84,7 +84,7 @@ func (ls *leases) settle(attempt string, rec *intent.Record) {
 
 // sweepLeases lets the leases have their effect that have ended, and waits for it.
 func (l *Ledger) sweepLeases(ctx context.Context, now time.Time) {
-	t := l.housekeeping(sweepAtOnce)
+	t := l.sweeping()
 	for attempt, key := range l.leases.over(now) {
 		if !t.enter(ctx) {
 			return

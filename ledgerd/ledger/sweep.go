@@ -11,16 +11,32 @@ import (
 const (
 	// sweepBatch is how many due records are read from the index at once.
 	sweepBatch = 1024
-	// sweepAtOnce is how many of them may be under way at once. They join the group commits of the calls, so that many at
-	// once cost the calls little, and few at once would each wait for a sync of their own.
-	sweepAtOnce = 512
-	// pollAtOnce is the same for records that somebody waits for.
+	// sweepAtOnce is how many of them are under way at once where nobody calls: they share syncs, and a call that comes
+	// waits for few.
+	sweepAtOnce = 128
+	// sweepBeside is how many at least may be under way beside calls.
+	sweepBeside = 16
+	// pollAtOnce is how many records are looked at again at once that somebody waits for.
 	pollAtOnce = 64
 )
 
-// housekeeping gives turns for what nobody asked for: it may take an eighth of the room for operations at most, so that
-// no call is refused because of it.
-func (l *Ledger) housekeeping(atOnce int) turn { return newTurn(max(1, min(atOnce, l.o.QueuedOps/8))) }
+// sweeping gives turns for what time has done. Its writes join the group commits of the calls; so that a backlog does not
+// fill those, it has no more than half as many under way as there are calls. That is enough to keep up with them for ever:
+// a call is written twice and swept once. And it takes an eighth of the room for operations at most, so that no call is
+// refused because of it.
+func (l *Ledger) sweeping() *turn {
+	t := newTurn(nil)
+	t.most = func() int {
+		most := sweepAtOnce
+		if calls := int(l.queued.Load()) - t.underWay; calls > 0 {
+			most = min(most, max(sweepBeside, calls/2))
+		}
+		return l.roomFor(most)
+	}
+	return t
+}
+
+func (l *Ledger) roomFor(housekeeping int) int { return max(1, min(housekeeping, l.o.QueuedOps/8)) }
 
 // sweep lets time pass for the records that are due: leases end, terms and retention are over. It is also what notices
 // that the ledger works although nobody calls. Leases come first: what they end in is a question to people, while a
@@ -41,7 +57,7 @@ func (l *Ledger) sweep(ctx context.Context) {
 	}
 	begun := time.Now()
 	l.sweepLeases(ctx, at.Now)
-	t := l.housekeeping(sweepAtOnce)
+	t := l.sweeping()
 	defer t.wait(ctx)
 	var after *store.Entry
 	for ctx.Err() == nil && time.Since(begun) < l.o.SweepEvery {

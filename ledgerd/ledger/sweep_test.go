@@ -3,7 +3,9 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -60,11 +62,45 @@ func TestACallIsAnsweredWhileASweepIsStuck(t *testing.T) {
 			})
 			swept := make(chan struct{})
 			go func() { b.sweep(t.Context()); close(swept) }()
-			soon(t, "the sweep has as many under way as it may", func() bool { return held.Load() == int64(cap(b.housekeeping(sweepAtOnce))) })
+			soon(t, "the sweep has as many under way as it may", func() bool { return held.Load() == int64(b.roomFor(sweepAtOnce)) })
 			b.must(wire.AnswerExecute, reserve("new", "new", "new", "r"))
 			b.must(wire.AnswerOK, commit("new", "new", "done"))
 			close(gate)
 			<-swept
+		})
+	}
+}
+
+// What is swept goes into the same group commits as the calls: it must not fill them.
+func TestASweepHasFewUnderWayBesideCalls(t *testing.T) {
+	for calls, want := range map[int]int64{1: sweepBeside, 100: 50, 1000: sweepAtOnce} {
+		t.Run(fmt.Sprint(calls, " calls"), func(t *testing.T) {
+			b := open(t)
+			b.gone(1500)
+			called, held := atomic.Int64{}, atomic.Int64{}
+			gate := make(chan struct{})
+			b.kept.setSwap(func(w store.Write, swap func() (uint64, error)) (uint64, error) {
+				if w.Data == nil {
+					held.Add(1)
+				} else {
+					called.Add(1)
+				}
+				<-gate
+				return swap()
+			})
+			var all sync.WaitGroup
+			for n := range calls {
+				all.Go(func() { b.do(reserve(fmt.Sprint("a", n), fmt.Sprint("i", n), fmt.Sprint("f", n), "r")) })
+			}
+			soon(t, "the calls are under way", func() bool { return called.Load() == int64(calls) })
+			all.Go(func() { b.sweep(t.Context()) })
+			soon(t, "so is what is swept", func() bool { return held.Load() >= want })
+			for range 1000 { // it does not grow further
+				runtime.Gosched()
+			}
+			b.same("writes of the sweep that are under way", held.Load(), want)
+			close(gate)
+			all.Wait()
 		})
 	}
 }

@@ -1,30 +1,59 @@
 package ledger
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
-// turn lets only so many things be under way at once.
-type turn chan struct{}
+// turn lets only so many things be under way at once. One goroutine lets them begin; they end anywhere.
+type turn struct {
+	most func() int // how many may be under way now; 1 at least
 
-func newTurn(atOnce int) turn { return make(turn, atOnce) }
+	mu       sync.Mutex
+	underWay int
+	left     chan struct{} // has room for one: some have ended
+}
+
+func newTurn(most func() int) *turn { return &turn{most: most, left: make(chan struct{}, 1)} }
 
 // enter waits until one more may begin; false: ctx has ended.
-func (t turn) enter(ctx context.Context) bool {
-	select {
-	case t <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+func (t *turn) enter(ctx context.Context) bool {
+	return t.until(ctx, func() bool {
+		free := t.underWay < t.most()
+		if free {
+			t.underWay++
+		}
+		return free
+	})
 }
 
 // leave says that one has ended.
-func (t turn) leave() { <-t }
+func (t *turn) leave() {
+	t.mu.Lock()
+	t.underWay--
+	t.mu.Unlock()
+	select {
+	case t.left <- struct{}{}:
+	default:
+	}
+}
 
 // wait waits until all have ended, or ctx has. Nothing more may begin.
-func (t turn) wait(ctx context.Context) {
-	for range cap(t) {
-		if !t.enter(ctx) {
-			return
+func (t *turn) wait(ctx context.Context) { t.until(ctx, func() bool { return t.underWay == 0 }) }
+
+// until waits for a condition that comes true, if at all, when something ends.
+func (t *turn) until(ctx context.Context, reached func() bool) bool {
+	for {
+		t.mu.Lock()
+		ok := reached()
+		t.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-t.left:
+		case <-ctx.Done():
+			return false
 		}
 	}
 }
