@@ -15,7 +15,7 @@ const (
 	// waits for few.
 	sweepAtOnce = 128
 	// sweepBeside is how many at least may be under way beside calls.
-	sweepBeside = 16
+	sweepBeside = 4
 	// pollAtOnce is how many records are looked at again at once that somebody waits for.
 	pollAtOnce = 64
 )
