@@ -22,18 +22,35 @@ const (
 
 // sweeping gives turns for what time has done. Its writes join the group commits of the calls; so that a backlog does not
 // fill those, it has no more than half as many under way as there are calls. That is enough to keep up with them for ever:
-// a call is written twice and swept once. And it takes an eighth of the room for operations at most, so that no call is
-// refused because of it.
+// a call is written twice and swept once. Callers whose answers are on their way count too: they come again at once. And
+// it takes an eighth of the room for operations at most, so that no call is refused because of it.
 func (l *Ledger) sweeping() *turn {
 	t := newTurn(nil)
+	var calls recently
 	t.most = func() int {
 		most := sweepAtOnce
-		if calls := int(l.queued.Load()) - t.underWay; calls > 0 {
-			most = min(most, max(sweepBeside, calls/2))
+		if n := calls.most(int(l.queued.Load())-t.underWay, time.Now()); n > 0 {
+			most = min(most, max(sweepBeside, n/2))
 		}
 		return l.roomFor(most)
 	}
 	return t
+}
+
+// recently is the greatest of the numbers that were seen within a while.
+type recently struct {
+	number int
+	seen   time.Time
+}
+
+// sweepMinds is how long a sweep minds a call that it saw under way.
+const sweepMinds = 100 * time.Millisecond
+
+func (r *recently) most(n int, now time.Time) int {
+	if n >= r.number || now.Sub(r.seen) > sweepMinds {
+		r.number, r.seen = n, now
+	}
+	return r.number
 }
 
 func (l *Ledger) roomFor(housekeeping int) int { return max(1, min(housekeeping, l.o.QueuedOps/8)) }

@@ -48,13 +48,14 @@ func reportSweeps(w io.Writer, s settings, rows []sweep) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nNew calls of %d callers before, and while, %d calls are swept whose retention is over.\n\n", sweepCallers, s.expired)
-	fmt.Fprintln(w, "| store | before: operations/s | p50 ms | p99 ms | meanwhile: operations/s | p50 ms | p99 ms | p50 × | p99 × | swept/s |")
-	fmt.Fprintln(w, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	fmt.Fprintf(w, "\nNew calls of %d callers before, while and after %d calls are swept whose retention is over. ×: meanwhile, of what it is after.\n\n", sweepCallers, s.expired)
+	fmt.Fprintln(w, "| store | swept/s | operations/s: before | meanwhile | after | p50 ms: before | meanwhile | after | × | p99 ms: before | meanwhile | after | × |")
+	fmt.Fprintln(w, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, r := range rows {
-		fmt.Fprintf(w, "| %s | %.0f | %.2f | %.2f | %.0f | %.2f | %.2f | %.2f | %.2f | %.0f |\n",
-			r.kind, r.before.opsPerSecond(), ms(r.before.p50), ms(r.before.p99), r.meanwhile.opsPerSecond(), ms(r.meanwhile.p50), ms(r.meanwhile.p99),
-			ms(r.meanwhile.p50)/ms(r.before.p50), ms(r.meanwhile.p99)/ms(r.before.p99), r.perSecond)
+		fmt.Fprintf(w, "| %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f | %.2f | %.1f | %.2f | %.2f | %.2f | %.1f |\n", r.kind, r.perSecond,
+			r.before.opsPerSecond(), r.meanwhile.opsPerSecond(), r.after.opsPerSecond(),
+			ms(r.before.p50), ms(r.meanwhile.p50), ms(r.after.p50), ms(r.meanwhile.p50)/ms(r.after.p50),
+			ms(r.before.p99), ms(r.meanwhile.p99), ms(r.after.p99), ms(r.meanwhile.p99)/ms(r.after.p99))
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 
 // sweep is one row of the third table.
 type sweep struct {
-	kind              string
-	before, meanwhile figures
-	perSecond         float64 // calls that went meanwhile
+	kind                     string
+	before, meanwhile, after figures
+	perSecond                float64 // calls that went meanwhile
 }
 
-// sweepCallers is how many callers call before and during a sweep.
+// sweepCallers is how many callers call before, during and after a sweep.
 const sweepCallers = 16
 
 func measureSweeps(r *run, s settings) []sweep {
@@ -56,5 +56,7 @@ func measureSweep(r *run, s settings, kind string) sweep {
 		r.Fatalf("%s: the sweep was over before it was measured: want more than %d calls, or fewer seconds", kind, s.expired)
 	}
 	row.perSecond = float64(last-first) / row.meanwhile.elapsed.Seconds()
+	envoytest.Until(r, 10*time.Minute, "the end of the sweep", func() bool { return l.ledgerd.Counter(r, "expired") >= int64(s.expired) })
+	row.after = measure()
 	return row
 }

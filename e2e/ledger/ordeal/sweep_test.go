@@ -87,7 +87,7 @@ func fillUntil(ctx context.Context, t *testing.T, l ledgers, n int, name string,
 		var reserves, commits []wire.Op
 		for i := first; i < min(first+batch, n); i++ {
 			id := name + fmt.Sprint(i)
-			reserves = append(reserves, wire.Op{Kind: wire.OpReserve, Attempt: id, Intent: digest(id), Fingerprint: digest(id), Rule: &under, NotAfter: max(end-1000, now+1000)})
+			reserves = append(reserves, wire.Op{Kind: wire.OpReserve, Attempt: id, Intent: digest(id), Fingerprint: digest(id), Rule: &under, NotAfter: now + 60_000})
 			commits = append(commits, wire.Op{Kind: wire.OpCommit, Attempt: id, Intent: digest(id), Result: &wire.Result{Status: 200, Body: []byte(id)}})
 		}
 		send(reserves, wire.AnswerExecute)
