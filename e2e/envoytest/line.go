@@ -55,11 +55,15 @@ func StartLine(t TB, to *Ledgerd) *Line {
 			return
 		}
 		answer, err := pass(r, to.Address, body)
-		if err != nil || how == Answer {
+		if err != nil {
 			breakConnection(w)
 			return
 		}
 		defer answer.Body.Close()
+		if how == Answer {
+			breakConnection(w)
+			return
+		}
 		w.WriteHeader(answer.StatusCode)
 		_, _ = io.Copy(w, answer.Body)
 	}))
