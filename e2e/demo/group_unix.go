@@ -7,8 +7,12 @@ import (
 	"syscall"
 )
 
-// ownGroup gives a program a process group of its own.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup gives a program a process group of its own, and has it end with the demo where the kernel can do that, however
+// the demo ends.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
+}
 
 // signalGroup asks a program and all that it started to end, or ends them.
 func signalGroup(cmd *exec.Cmd, kill bool) {
