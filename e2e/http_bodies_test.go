@@ -213,6 +213,7 @@ func readReply(t *testing.T, in *bufio.Reader) envoytest.Reply {
 	if err != nil {
 		t.Fatalf("no reply: %v", err)
 	}
+	defer response.Body.Close()
 	var body bytes.Buffer
 	_, err = body.ReadFrom(response.Body)
 	return envoytest.Reply{Status: response.StatusCode, Header: response.Header, Body: body.Bytes(), Err: err}
@@ -228,7 +229,7 @@ func methods(t *testing.T, w *web) {
 		return c
 	}
 	once(t, w, order("DELETE", "/tools/orders/7", ""), order("DELETE", "/tools/orders/7", ""))
-	if got := w.Tool.Calls()[0]; got.Method != "DELETE" || len(got.Body) != 0 || got.Header.Get("content-type") != "" {
+	if got := w.Tool.Calls()[0]; got.Method != http.MethodDelete || len(got.Body) != 0 || got.Header.Get("content-type") != "" {
 		t.Errorf("the tool got %s %v %q", got.Method, got.Header, got.Body)
 	}
 	once(t, w, order("POST", "/tools/close", ""), order("POST", "/tools/close", ""))

@@ -86,11 +86,15 @@ func inline(t *testing.T, w *web) {
 			began := make(chan struct{})
 			r := w.post(t, path, refundA).WithContext(ctx)
 			go func() {
-				defer close(began)
 				response, err := http.DefaultClient.Do(r)
-				if err == nil {
-					io.ReadFull(response.Body, make([]byte, len(until)))
+				if err != nil {
+					close(began)
+					return
 				}
+				defer response.Body.Close()
+				io.ReadFull(response.Body, make([]byte, len(until)))
+				close(began)
+				<-ctx.Done()
 			}()
 			w.Tool.AwaitCount(t, 1)
 			if until != "" {

@@ -51,7 +51,10 @@ func protocols(t *testing.T, w *web) {
 	left := make(chan error, 1)
 	r := w.post(t, "/tools/h2/refund", refundA).WithContext(ctx)
 	go func() {
-		_, err := client.Do(r)
+		response, err := client.Do(r)
+		if err == nil {
+			response.Body.Close()
+		}
 		left <- err
 	}()
 	w.Tool.AwaitCount(t, 1)

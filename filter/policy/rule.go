@@ -123,12 +123,12 @@ func (p *parser) rule(f field, key canon.Key, former bool) *Rule {
 }
 
 // canonicalizers makes what reads the rule's calls, wherever they come in.
-func (rule *Rule) canonicalizers(f field, key canon.Key) {
-	rule.Canon = canonicalizer(f, rule.settings, key)
-	if rule.Canon != nil && !rule.settings.Paths {
-		several := rule.settings
+func (r *Rule) canonicalizers(f field, key canon.Key) {
+	r.Canon = canonicalizer(f, r.settings, key)
+	if r.Canon != nil && !r.settings.Paths {
+		several := r.settings
 		several.Paths = true
-		rule.elsewhere = canonicalizer(f, several, key)
+		r.elsewhere = canonicalizer(f, several, key)
 	}
 }
 
