@@ -3,6 +3,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,8 +12,7 @@ import (
 )
 
 // lockExclusively takes the lock of a data directory. The system drops it when the process ends, however it ends. The
-// file says who has the lock, for the message to whoever else wants it, and is never removed: removing it would let
-// two processes lock two files of one name.
+// file is never removed: removing it would let two processes lock two files of one name.
 func lockExclusively(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -22,7 +22,7 @@ func lockExclusively(path string) (*os.File, error) {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		owner, _ := os.ReadFile(path)
 		return nil, errors.Join(fmt.Errorf("store/sqlite: %w: another ledgerd (process %s) holds %s", ErrInUse,
-			strings.TrimSpace(string(owner)), path), f.Close())
+			cmp.Or(strings.TrimSpace(string(owner)), "unknown, it is just starting"), path), f.Close())
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("store/sqlite: locking %s: %w", path, err), f.Close())
 	}
@@ -30,15 +30,24 @@ func lockExclusively(path string) (*os.File, error) {
 		// Between opening and locking it the file was removed, and somebody else may have locked the next one.
 		return nil, errors.Join(fmt.Errorf("store/sqlite: %w: %s was replaced while it was being locked", ErrInUse, path), err, f.Close())
 	}
-	if err := errors.Join(f.Truncate(0), writeOwner(f)); err != nil {
-		return nil, errors.Join(fmt.Errorf("store/sqlite: writing %s: %w", path, err), f.Close())
-	}
 	return f, nil
 }
 
-func writeOwner(f *os.File) error {
-	_, err := f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
-	return err
+// signed says whether a ledgerd that had a database here has written who it is into the lock file.
+func signed(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	return err == nil && info.Size() > 0, err
+}
+
+// sign writes into the lock file who has it, for the message to whoever else wants it, and for good that there is a
+// database. It is never empty in between.
+func sign(f *os.File) error {
+	owner := fmt.Appendf(nil, "%d\n", os.Getpid())
+	_, err := f.WriteAt(owner, 0)
+	if err := errors.Join(err, f.Truncate(int64(len(owner))), f.Sync()); err != nil {
+		return fmt.Errorf("writing %s: %w", f.Name(), err)
+	}
+	return nil
 }
 
 // unlock gives the data directory free.

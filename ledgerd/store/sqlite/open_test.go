@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -231,12 +232,65 @@ func TestDatabaseThatIsGoneIsNotMadeAnew(t *testing.T) {
 	for range 2 { // a refusal leaves nothing that would be taken for a database
 		wantRefusal(t, dir, ErrGone, databaseFile, lockFile, "begin anew")
 	}
-	for _, name := range formerly(dir) {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+	for _, name := range []string{lockFile, databaseFile + "-wal", databaseFile + "-shm"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
 	}
 	if anew := mustOpen(t, dir, Options{}); !anew.Made() {
 		t.Error("a directory that was cleared: Made says no")
+	}
+}
+
+// Neither is one that was emptied, be it by a copy that found no room or by a crash of the file system: SQLite takes an
+// empty file for a new database and throws away the log beside it.
+func TestDatabaseThatWasEmptiedIsNotMadeAnew(t *testing.T) {
+	from, dir := t.TempDir(), t.TempDir()
+	mustCreate(t, mustOpen(t, from, Options{}), "a")
+	read := func(name string) []byte {
+		t.Helper()
+		content, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	write := func(name string, content []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(databaseFile, nil)
+	write(lockFile, read(lockFile))
+	for range 2 {
+		wantRefusal(t, dir, ErrGone, databaseFile, "is empty", lockFile, "begin anew")
+	}
+	// As a ledgerd that was killed leaves it: what is only in the log must still be there once the database is back.
+	write(databaseFile+"-wal", read(databaseFile+"-wal"))
+	wantRefusal(t, dir, ErrGone, databaseFile, "is empty", databaseFile+"-wal", lockFile)
+	write(databaseFile, read(databaseFile))
+	if _, err := mustOpen(t, dir, Options{}).Load(t.Context(), hexKey("a")); err != nil {
+		t.Errorf("a record that was only in the log: %v", err)
+	}
+}
+
+// A first start that was broken off, by a full disk or a kill, left no database: the next one is a first start too.
+func TestFirstStartThatWasBrokenOffIsDoneAgain(t *testing.T) {
+	for what, files := range map[string][]string{
+		"before there was a database": {lockFile},
+		"before it was filled":        {lockFile, databaseFile},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range files {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if s := mustOpen(t, dir, Options{}); !s.Made() {
+				t.Error("Made says no")
+			}
+		})
 	}
 }
