@@ -141,3 +141,34 @@ func TestWasmShadowDoesNotHideAnEnforcedRule(t *testing.T) {
 		}
 	})
 }
+
+// A rule that is for every tool holds whatever the body says: what it lets through, no later rule refuses.
+func TestWasmRuleForEveryToolHoldsForWhatCannotBeRead(t *testing.T) {
+	rules := plugin(
+		`{"match":{"path_prefix":"/tools/watched/"},"mode":"shadow","max_body_bytes":1000}`,
+		`{"match":{"path_prefix":"/tools/open/"},"mode":"off"}`,
+		`{"match":{"path_prefix":"/tools/"},"max_body_bytes":1000}`,
+	)
+	inWorld(t, setup{plugin: rules}, func(t *testing.T, w *world) {
+		for name, c := range map[string]envoytest.Call{
+			"malformed": {Body: "{"}, "text": {Type: "text/plain", Body: "hello"}, "large": {Body: noteOf(5000)}, "a call": {Body: refundA},
+		} {
+			for _, path := range []string{"/tools/watched/x", "/tools/open/x"} {
+				c.Path = path
+				s := w.send(c)
+				if s.Upstream() == nil {
+					t.Errorf("%s to %s was stopped: %+v", name, path, s.Reply())
+				}
+			}
+			c.Path = "/tools/x"
+			if s := w.send(c); s.Upstream() != nil {
+				t.Errorf("%s to a guarded path passed", name)
+			}
+		}
+		s := w.VM(0).Open(opening(request(envoytest.Call{Path: "/tools/open/x"})), false)
+		s.Send([]byte("the beginning of a body that lasts"), false)
+		if s.Upstream() == nil || len(s.Upstream().Body) == 0 {
+			t.Error("a request that no rule needs to read was kept back until its end")
+		}
+	})
+}

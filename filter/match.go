@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -22,14 +23,24 @@ type matched struct {
 	unread  bool         // a rule in mode shadow could not read the call
 }
 
-// match gives the first of the rules that the call falls under, and the call in its canonical form. A call that cannot
+// decisive gives those of the rules that may be for a call that decide what becomes of it: up to the first without tools,
+// for that one holds whatever the body says, also where its mode is shadow or off and the body cannot be read. Where all
+// that is left is off there are none, and nobody needs to read the call.
+func decisive(rules []*policy.Rule) []*policy.Rule {
+	if i := slices.IndexFunc(rules, func(r *policy.Rule) bool { return len(r.Match.Tools) == 0 }); i >= 0 {
+		rules = rules[:i+1]
+	}
+	for len(rules) > 0 && rules[len(rules)-1].Mode == policy.Off {
+		rules = rules[:len(rules)-1]
+	}
+	return rules
+}
+
+// match gives the first of these decisive rules that the call falls under, and the call in its canonical form. A call that cannot
 // be read under an enforcing rule is refused, also where only the rule's tools could not be judged because of that. An
 // MCP message that is no tools/call falls under no rule.
 func (s *stream) match(rules []*policy.Rule) (m matched, refused *canon.Error) {
 	for _, rule := range rules {
-		if rule.Mode == policy.Off && len(rule.Match.Tools) == 0 {
-			break
-		}
 		action, request, err := s.read(rule)
 		switch {
 		case err != nil && rule.Mode == policy.Enforce:
@@ -82,7 +93,7 @@ func canonError(err error) *canon.Error {
 func (s *stream) former(action canon.Action) []wire.Identity {
 	var also []wire.Identity
 	for _, f := range s.plugin.config.Previous {
-		was, err := s.match(f.Candidates(s.route, s.methods(), s.request.Authority, s.request.Path))
+		was, err := s.match(decisive(f.Candidates(s.route, s.methods(), s.request.Authority, s.request.Path)))
 		if err == nil && was.rule != nil && was.action.Fingerprint != action.Fingerprint {
 			also = append(also, wire.Identity{Intent: was.action.Intent, Fingerprint: was.action.Fingerprint})
 		}

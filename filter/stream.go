@@ -21,7 +21,7 @@ type stream struct {
 	request    exchange.Request
 	bodySize   int // of the request that call has taken over
 	route      policy.Route
-	candidates []*policy.Rule // rules that the head matches; nil: the stream passes
+	candidates []*policy.Rule // rules that the head matches and that decide; none: the stream passes
 	rule       *policy.Rule   // that the call falls under, as far as that is known
 	call       *exchange.Call // parked, or watched while it passes
 	passing    *passing       // the reply to a stream that executes its own call; nil: it does not
@@ -39,7 +39,7 @@ func (s *stream) OnHttpRequestHeaders(_ int, endOfStream bool) (action types.Act
 	if mistake := s.readRoute(); mistake != nil {
 		return s.misconfigured(mistake)
 	}
-	s.candidates = s.plugin.config.Candidates(s.route, s.methods(), s.request.Authority, s.request.Path)
+	s.candidates = decisive(s.plugin.config.Candidates(s.route, s.methods(), s.request.Authority, s.request.Path))
 	switch {
 	case len(s.candidates) == 0:
 		return types.ActionContinue

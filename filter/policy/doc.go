@@ -117,7 +117,8 @@
 // own (x-http-method-override, x-http-method, x-method-override, or _method in the query), which a tool may heed, is
 // guarded under both. host is compared without port and case.
 // A guard that names a host is only as tight as Envoy's virtual hosts: where a tool is reached under any host, leave it
-// out. tools are globs on the tool's name: * stands for any characters, ? for one.
+// out. tools are globs on the tool's name: * stands for any characters, ? for one. A rule without tools holds whatever the
+// body is: in mode "shadow" or "off" it lets a body pass that cannot be read or is too large, whatever rules come after it.
 //
 // path is compared exactly but for a slash at its end, path_prefix as a beginning ("/tools" begins "/toolset" too; write
 // "/tools/"), both without the query. No spelling leads around a guard: `/api/%69nvoke`, `/api//invoke`,
