@@ -33,6 +33,7 @@ func TestHTTP(t *testing.T) {
 		{"no spelling leads around a guard", spellings},
 		{"inline", inline},
 		{"nobody passes for Idem", nobodyPassesForIdem},
+		{"no trailers pass for Idem's", noTrailersPassForIdem},
 		{"stored headers", storedHeaders},
 		{"scope by credentials", scopeByCredentials},
 		{"scope by a verified claim", scopeByClaim},

@@ -76,6 +76,41 @@ func nobodyPassesForIdem(t *testing.T, w *web) {
 	}
 }
 
+// Nor is what stands in trailers, which pass with a call that is executed inline.
+func noTrailersPassForIdem(t *testing.T, w *web) {
+	w.Fresh(t)
+	w.Tool.Answer(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Write([]byte("the tool's"))
+		for name, value := range forged {
+			rw.Header().Set(http.TrailerPrefix+name, value)
+		}
+		rw.Header().Set(http.TrailerPrefix+"idempotent-replayed", "true")
+		rw.Header().Set(http.TrailerPrefix+"x-checksum", "1")
+	})
+	request := w.post(t, "/tools/h2/inline/refund", refundA)
+	request.Trailer = http.Header{"X-Checksum": {"2"}}
+	for name, value := range forged {
+		request.Trailer.Set(name, value)
+	}
+	request.ContentLength = -1
+	response, err := http2Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	io.Copy(io.Discard, response.Body)
+	if outcome := response.Header.Get("x-idem-outcome"); outcome != "executed" {
+		t.Fatalf("outcome %q", outcome)
+	}
+	expectExecutions(t, w.Tool, 1)
+	for who, trailer := range map[string]http.Header{"the caller": response.Trailer, "the tool": w.Tool.Calls()[0].Trailer} {
+		maps.DeleteFunc(trailer, func(_ string, values []string) bool { return len(values) == 0 }) // announced, and not there
+		if trailer.Get("x-checksum") == "" || len(trailer) != 1 {
+			t.Errorf("%s sees the trailers %v", who, trailer)
+		}
+	}
+}
+
 // What belongs to one caller, one moment or one connection is not given to another.
 func storedHeaders(t *testing.T, w *web) {
 	const past = "Mon, 01 Jan 2024 00:00:00 GMT"

@@ -54,7 +54,7 @@ func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 // proxy's.
 func (s *stream) tellBeginning(headers [][2]string) {
 	for _, h := range headers {
-		if exchange.SoundsLikeIdem(h[0]) || policy.ProxyHeader(h[0]) {
+		if soundsLikeOurs(h[0]) {
 			_ = proxywasm.RemoveHttpResponseHeader(h[0])
 		}
 	}
@@ -63,6 +63,22 @@ func (s *stream) tellBeginning(headers [][2]string) {
 		_ = proxywasm.AddHttpResponseHeader(h[0], h[1])
 	}
 	s.tellLogs(told)
+}
+
+// soundsLikeOurs says whether a header of a tool's would pass for Idem's or for the proxy's.
+func soundsLikeOurs(name string) bool { return exchange.SoundsLikeIdem(name) || policy.ProxyHeader(name) }
+
+// dropTrailers removes the trailers that pass for what they are not.
+func dropTrailers(get func() ([][2]string, error), remove func(string) error, passes func(string) bool) {
+	trailers, err := get()
+	if err != nil {
+		return
+	}
+	for _, h := range trailers {
+		if passes(h[0]) {
+			_ = remove(h[0])
+		}
+	}
 }
 
 // OnHttpResponseBody keeps the piece of the body that passes.
@@ -93,9 +109,13 @@ func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 // OnHttpResponseTrailers ends a reply with trailers: end of stream never comes with its body.
 func (s *stream) OnHttpResponseTrailers(int) types.Action {
 	defer recovered("OnHttpResponseTrailers")
-	if s.passing != nil && !s.replied {
-		s.call.StreamEnded(s.passing.reply)
+	if s.passing == nil || s.replied {
+		return types.ActionContinue
 	}
+	if s.call.Rule.Mode != policy.Shadow {
+		dropTrailers(proxywasm.GetHttpResponseTrailers, proxywasm.RemoveHttpResponseTrailer, soundsLikeOurs)
+	}
+	s.call.StreamEnded(s.passing.reply)
 	return types.ActionContinue
 }
 

@@ -98,7 +98,11 @@ func (s *stream) OnHttpRequestTrailers(int) (action types.Action) {
 		return types.ActionContinue
 	}
 	limit, _ := s.maxBodyBytes()
-	return s.takeBody(int(limit))
+	action = s.takeBody(int(limit))
+	if s.call != nil && s.call.Rule.Mode == policy.Enforce { // they go on with a stream that executes
+		dropTrailers(proxywasm.GetHttpRequestTrailers, proxywasm.RemoveHttpRequestTrailer, policy.ProxyHeader)
+	}
+	return action
 }
 
 // takeBody copies the buffered body and decides.
