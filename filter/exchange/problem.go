@@ -25,7 +25,7 @@ const (
 	codeMisconfigured     = "misconfigured"
 )
 
-const detailInDoubt = "it may have happened: the tool was called and its answer was lost; it is not executed again until a person says so"
+const detailInDoubt = "the tool was called and its answer was lost; it is not executed again until a person says so"
 
 // problem is a refusal (RFC 9457).
 type problem struct {
@@ -40,7 +40,8 @@ type problem struct {
 	hasOffset  bool
 }
 
-// problemKind is what a code means to a caller.
+// problemKind is what a code means to a caller. A problem's detail goes on from the title without saying it again: a model
+// reads "title: detail." as one text.
 type problemKind struct {
 	status    int
 	title     string
@@ -194,21 +195,21 @@ func overloadedProblem(a wire.Answer) problem {
 
 func inFlightProblem(since int64) problem {
 	return problem{code: codeInFlight, since: since, retryAfter: time.Second,
-		detail: "the same call is being executed; the wait for it is over, the execution goes on: ask again for its result"}
+		detail: "the wait for it is over, and the execution goes on; ask again for its result"}
 }
 
 var missingReasons = map[string]string{
-	wire.MissingTooLarge: "its result was larger than max_result_bytes",
-	wire.MissingErased:   "its result was erased",
-	wire.MissingResolved: "a person resolved it as done without a result",
+	wire.MissingTooLarge: "it was larger than max_result_bytes",
+	wire.MissingErased:   "it was erased",
+	wire.MissingResolved: "a person resolved the call as done and gave none",
 }
 
 func missingProblem(why string) problem {
 	said := missingReasons[why]
 	if said == "" {
-		said = "it has no stored result"
+		said = "the ledger does not say why"
 	}
-	return problem{code: codeResultUnavailable, detail: "it was executed; " + said + "; do not repeat it"}
+	return problem{code: codeResultUnavailable, detail: said}
 }
 
 // Fault is the refusal of a call that the filter could not handle because of a fault of its own, and counts it. The

@@ -70,9 +70,9 @@ func (c *Call) failureReply(class wire.Class, r *wire.Result) Reply {
 	case class == wire.ClassDefinite && r != nil:
 		return c.resultReply(*r, outcomeFailed)
 	case class == wire.ClassNotSent:
-		return c.problemReply(problem{code: codeNotSent, detail: "the request never reached the tool: it did not happen, and may be sent again"})
+		return c.problemReply(problem{code: codeNotSent, detail: "the request never reached the tool"})
 	case class == wire.ClassDefinite:
-		return c.problemReply(problem{code: codeFailed, detail: "the tool answered with a failure that is no longer stored: it did not happen, and may be sent again"})
+		return c.problemReply(problem{code: codeFailed, detail: "its answer is no longer stored; the call did not happen"})
 	default:
 		return c.problemReply(problem{code: codeInDoubt, status: 504, detail: detailInDoubt})
 	}
