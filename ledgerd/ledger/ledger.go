@@ -24,7 +24,6 @@ type Ledger struct {
 	recall  recall
 	events  hub
 	counts  counters
-	ready   readiness
 
 	greatest atomic.Int64  // the greatest now heard, Unix ns
 	queued   atomic.Int64  // operations under way

@@ -135,7 +135,6 @@ func TestReadyMeansThatTheStoreWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.kept.Store.Close()
-	b.ready.at = time.Time{} // as if a second had passed
 	if err := b.Ready(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
