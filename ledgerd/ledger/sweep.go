@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"idem/ledgerd/intent"
@@ -63,13 +64,15 @@ func (l *Ledger) roomFor(housekeeping int) int { return max(1, min(housekeeping,
 // ends when the next is due, which begins with leases again.
 func (l *Ledger) sweep(ctx context.Context) {
 	at, err := l.moment()
-	if err != nil {
-		l.o.Log.Warn("nothing can be swept", "error", err)
-		return
+	if err == nil {
+		err = l.beat(ctx, at.Now)
 	}
-	if err := l.beat(ctx, at.Now); err != nil {
+	if err != nil {
 		l.outage.failed()
 		l.o.Log.Warn("the store cannot be written to", "error", err)
+		if errors.Is(err, store.ErrUnfit) {
+			l.makeRoom(ctx)
+		}
 		return
 	}
 	begun := time.Now()
