@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -33,7 +34,7 @@ func TestExplainSaysOneCallOrTwoByItsExitCode(t *testing.T) {
 // What a person sees of two bodies fits a screen, whatever is in them; what counts and where is always among it.
 func TestAComparisonFitsOneScreen(t *testing.T) {
 	many := func(n int, text string) string {
-		body := `{"tool":"refund","runId":"` + text[:min(len(text), 60)] + `","args":{"customer":"Ada@Example.com","amount":"$12.00"`
+		body := `{"tool":"refund","runId":"worker-` + strconv.Itoa(n) + `","args":{"customer":"Ada@Example.com","amount":"$12.00"`
 		for i := range n {
 			body += fmt.Sprintf(`,"%s%d":{"request_id":"%s%d","n":"%s"}`, text, i, text, i, text)
 		}
