@@ -20,7 +20,7 @@ func (r *reading) findParts(call *Call) *Error {
 	case r.rule.Args != nil:
 		at := r.lookup(r.rule.args.at)
 		if at < 0 {
-			return r.missing("args", r.rule.Args.Pointer)
+			return missing("the args stand", r.rule.Args.Pointer)
 		}
 		r.setArgs(at)
 	case len(r.values) > 0:
@@ -57,9 +57,10 @@ func (r *reading) setArgs(at int32) {
 	}
 }
 
-func (r *reading) missing(what, pointer string) *Error {
+// missing refuses a body in which nothing is where a pointer of the rule leads; what says what would be there.
+func missing(what, pointer string) *Error {
 	return &Error{Code: codeMalformed, Pointer: pointer, Offset: -1,
-		Detail: "the body has no " + shownText(pointer) + ", where the rule says that the " + what + " stand" + map[string]string{"tool's name": "s"}[what]}
+		Detail: "the body has no " + shownText(pointer) + ", where the rule says that " + what}
 }
 
 // findTool finds the tool's name. By convention it is /tool; where the body has /args too, it stands instead of the
@@ -79,15 +80,14 @@ func (r *reading) findTool(call *Call, conventional bool) *Error {
 		r.pathCounts = !conventional
 	case r.rule.Tool.Pointer != "":
 		if at = r.lookup(r.rule.tool.at); at < 0 {
-			return r.missing("tool's name", r.rule.Tool.Pointer)
+			return missing("the tool's name stands", r.rule.Tool.Pointer)
 		}
 		r.pathCounts = false
 	default:
 		text, ok := r.sourceText(call, &r.rule.tool)
 		if !ok || text == "" {
 			return &Error{Code: codeMalformed, Offset: -1, Detail: "the tool's name that the rule takes from " +
-				kindOf(*r.rule.Tool) + " " + quoted(r.rule.Tool.Header+r.rule.Tool.Cookie+strings.Join(r.rule.Tool.Metadata, ".")+r.rule.Tool.Certificate) +
-				" is not in the call"}
+				shownSource(*r.rule.Tool) + " is not in the call"}
 		}
 		r.tool, r.toolNamed = text, true
 		return checkName("tool's name", text)
@@ -118,37 +118,6 @@ func (r *reading) checkNameAt(at int32, what string) *Error {
 		err.Pointer, err.Offset = shortened(r.pointerTo(at)), int64(r.values[at].off)
 	}
 	return err
-}
-
-// shown says what a value of the body is that should be something else.
-func (r *reading) shown(at int32) string {
-	switch v := &r.values[at]; v.kind {
-	case '"':
-		if v.text == "" {
-			return "an empty text"
-		}
-		return "the text " + shownText(v.text)
-	case '0':
-		return "the number " + strings.Trim(shownText(v.text), `"`)
-	case 't':
-		return "true"
-	case 'f':
-		return "false"
-	case 'n':
-		return "null"
-	case '{':
-		return "an object"
-	default:
-		return "an array"
-	}
-}
-
-// shownText is a text as a refusal shows it, abbreviated.
-func shownText(text string) string {
-	if len(text) <= 60 {
-		return quoted(text)
-	}
-	return quoted(strings.ToValidUTF8(text[:60], "") + "…")
 }
 
 // findRun finds the run. Whatever may name it is no part of the action, whether or not it names the run of this call.

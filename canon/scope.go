@@ -55,8 +55,8 @@ func (r *reading) scopeOf(call *Call) (string, *Error) {
 			}
 		}
 		if !ok && (len(from.Metadata) > 0 || from.Certificate != "") {
-			return "", &Error{Code: codeUnstable, Offset: -1, Detail: "the rule's scope is the " + kindOf(from.Source) + " " +
-				quoted(strings.Join(from.Metadata, ".")+from.Certificate) + ", which this call does not have: nothing has verified who calls"}
+			return "", &Error{Code: codeUnstable, Offset: -1, Detail: "the rule's scope is the " + shownSource(from.Source) +
+				", which this call does not have: nothing has verified who calls"}
 		}
 		if ok {
 			said = appendSaid(said, kindOf(from.Source)+" "+from.Header+from.Cookie+from.Pointer, text)
@@ -82,7 +82,7 @@ func (r *reading) nobody() *Error {
 	err := &Error{Code: codeUnstable, Offset: -1}
 	var names []string
 	for _, from := range r.rule.scope {
-		names = append(names, kindOf(from.Source)+" "+quoted(from.Header+from.Cookie+from.Pointer))
+		names = append(names, shownSource(from.Source))
 		if err.Pointer == "" {
 			err.Pointer = from.Pointer
 		}
