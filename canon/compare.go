@@ -148,6 +148,8 @@ func (c *comparison) whyCounts(i, j int32) string {
 		return "another endpoint or tool is called"
 	case "for":
 		return "it is called for somebody else"
+	case "form":
+		return "the fields of a list stand in another order, which says what element each belongs to"
 	case "key":
 		return "the fingerprints are made under two keys"
 	case "scope":

@@ -16,6 +16,7 @@
 //	 "beside": {…},                  what stands beside the args and counts, if anything does
 //	 "endpoint": {"conditions": {"if-match": …}, "host": …, "method": …, "path": …, "query": …, "rule": …, "tool": …},
 //	 "for": {"stripe-account": …},   the headers that say for whom, those that the call has
+//	 "form": [name, …],              the order of the fields of a form's lists, where it says to which element each belongs
 //	 "key": "9f86d081",              the id of the key, if there is one
 //	 "scope": "…",                   a digest of who calls, if anything says so
 //	 "settings": "…",                a digest of the rule's settings
@@ -49,7 +50,9 @@
 //   - Strings are kept to the letter: case, white space and Unicode form count. Only escapes do not.
 //
 // A form (application/x-www-form-urlencoded, by the URL Standard) becomes an object of strings, a repeated name an
-// array in order. Escapes are two hex digits that give UTF-8; an empty form is refused.
+// array in order. Escapes are two hex digits that give UTF-8; an empty form is refused. Where several names stand in one
+// list, as PHP and Rack write it (items[][sku] and items[][qty]), their order among each other counts too, unless the
+// rule lists identity.
 //
 // An MCP body is one JSON-RPC tools/call message: params.name is the tool, params.arguments the args, none are {}. The
 // message's id and params._meta do not count. The other params do: inputResponses and requestState make a continuation
@@ -74,9 +77,9 @@
 // A rule for several paths, such as a prefix, counts the path in any case: two servers behind one prefix may both have a
 // tool of that name.
 //
-// Of a path, percent escapes have one form (RFC 3986, section 6.2.2). The query is sorted by name; equal names keep
-// their order, and a plus sign is no space. The host is in lower case, without the dot of the root and without port 80
-// or 443; another port is another server. Headers by which a request asks for another thing than its method and body
+// Of a path, percent escapes have one form (RFC 3986, section 6.2.2). The query is sorted by name; equal names, and
+// names in one list such as items[][sku] and items[][qty], keep their order, and a plus sign is no space. The host is in
+// lower case, without the dot of the root and without port 80 or 443; another port is another server. Headers by which a request asks for another thing than its method and body
 // say count too: if-match and its kin (RFC 9110, section 13.1), and x-http-method-override and its kin. A query's
 // volatile names count unless the rule drops them: for a call without a body the query is all there is.
 //

@@ -13,7 +13,8 @@ type target struct {
 }
 
 // targetOf normalizes a request target: escapes of characters that need none are undone, the others are written in
-// upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2), and the query is sorted by name; equal names keep their order.
+// upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2), and the query is sorted by name; equal names, and names in one
+// list (see [listOf]), keep their order.
 // A plus sign is no space here: RFC 3986 does not say so. Parameters that the rule drops by name are left out.
 func (r *rule) targetOf(path string) (t target) {
 	t.path, t.query, _ = strings.Cut(path, "?")
@@ -30,13 +31,22 @@ func (r *rule) targetOf(path string) (t target) {
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b string) int {
-		a, _, _ = strings.Cut(a, "=")
-		b, _, _ = strings.Cut(b, "=")
-		return strings.Compare(a, b)
+		return strings.Compare(sortName(a), sortName(b))
 	})
 	t.query = strings.Join(parts, "&")
 	return t
 }
+
+// sortName is what a normalized part of a query is sorted by.
+func sortName(part string) string {
+	name, _, _ := strings.Cut(part, "=")
+	if list := listOf(brackets.Replace(name)); list != "" {
+		return list
+	}
+	return name
+}
+
+var brackets = strings.NewReplacer("%5B", "[", "%5D", "]")
 
 // lastSegment gives a path's last segment that is not empty, "/" where there is none.
 func lastSegment(path string) string {

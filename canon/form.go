@@ -44,6 +44,7 @@ func (t *tree) readForm(body []byte) *Error {
 		return &Error{Code: codeMalformed, Detail: "the form has no field"}
 	}
 	t.pairs = pairs
+	t.readLists()
 	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.name, b.name) })
 
 	t.add(-1, 0, '{').end = int32(len(body))
@@ -69,6 +70,59 @@ func (t *tree) readForm(body []byte) *Error {
 	}
 	t.values[0].next = int32(len(t.values))
 	return nil
+}
+
+// listOf gives the list that a form's field stands in (items[] of items[][sku]), as PHP and Rack write and read it; empty:
+// in none.
+func listOf(name string) string {
+	if i := strings.Index(name, "[]"); i >= 0 {
+		return name[:i+2]
+	}
+	return ""
+}
+
+// readLists finds the lists whose elements have several fields. Their order among each other says which element each
+// belongs to: items[][sku]=a&items[][qty]=2&items[][sku]=b is not items[][sku]=a&items[][sku]=b&items[][qty]=2.
+func (t *tree) readLists() {
+	for _, p := range t.pairs {
+		if listOf(p.name) != "" {
+			t.lists = append(t.lists, p)
+		}
+	}
+	slices.SortStableFunc(t.lists, func(a, b pair) int { return strings.Compare(listOf(a.name), listOf(b.name)) })
+	kept := t.lists[:0]
+	for rest := t.lists; len(rest) > 0; {
+		n := 1
+		several := false
+		for n < len(rest) && listOf(rest[n].name) == listOf(rest[0].name) {
+			several = several || rest[n].name != rest[0].name
+			n++
+		}
+		if several {
+			kept = append(kept, rest[:n]...)
+		}
+		rest = rest[n:]
+	}
+	t.lists = kept
+}
+
+// appendLists appends the order of the fields of such lists, if there are any.
+func (r *reading) appendLists(dst []byte) []byte {
+	if len(r.lists) == 0 || len(r.rule.identity) > 0 {
+		return dst
+	}
+	dst = append(dst, `"form":[`...)
+	from := len(dst)
+	for _, p := range r.lists {
+		if drop, _ := r.rule.ruled(p.name); drop {
+			continue
+		}
+		if len(dst) > from {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, p.name)
+	}
+	return append(dst, "],"...)
 }
 
 // readPair reads the name=value at [off, end) of the body.

@@ -120,6 +120,7 @@ func (r *reading) read(call *Call, explain bool) (Action, *Error) {
 	out = append(out, `"endpoint":`...)
 	out = append(r.appendEndpoint(out, call), ',')
 	out = r.appendWhom(out, call)
+	out = r.appendLists(out)
 	out = r.appendTail(out, scope)
 	out = appendVersion(out)
 	r.out = out

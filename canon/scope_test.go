@@ -202,6 +202,14 @@ func TestTheEndpointCounts(t *testing.T) {
 	if read(t, reader(t, canon.Settings{Rule: "other"}), base).Fingerprint == want {
 		t.Error("the rule's name does not count")
 	}
+	for _, list := range [][2]string{{"i[][a]=1&i[][b]=2&i[][a]=3", "i[][a]=1&i[][a]=3&i[][b]=2"}, {"i%5b%5D%5Ba]=1&i[][b]=2", "i[][b]=2&i%5b%5D%5Ba]=1"}} {
+		if with(func(c *canon.Call) { c.Path = "/p?" + list[0] }) == with(func(c *canon.Call) { c.Path = "/p?" + list[1] }) {
+			t.Errorf("%s and %s are one query: which element has the b?", list[0], list[1])
+		}
+		if with(func(c *canon.Call) { c.Path = "/p?x=1&" + list[0] }) != with(func(c *canon.Call) { c.Path = "/p?" + list[0] + "&x=1" }) {
+			t.Errorf("%s is another query beside what is not of the list", list[0])
+		}
+	}
 	plus := read(t, c, func() canon.Call { c := base; c.Path = "/p?a=x+y"; return c }())
 	space := read(t, c, func() canon.Call { c := base; c.Path = "/p?a=x%20y"; return c }())
 	if plus.Fingerprint == space.Fingerprint {

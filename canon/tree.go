@@ -61,6 +61,7 @@ type tree struct {
 	body    string // the body; it is not copied
 	arena   []byte // strings that were written with escapes
 	pairs   []pair // of a form
+	lists   []pair // those of them that stand in a list whose elements have several fields, list by list in their order
 	ours    bool   // it is a canonical form, whose numbers are within the limits of the body that it was made of
 	decoder jsontext.Decoder
 	input   bytes.Buffer
@@ -77,7 +78,7 @@ func (t *tree) forget() {
 	const usual = 1 << 15
 	clear(t.values)
 	clear(t.pairs)
-	t.values, t.arena, t.pairs, t.body = t.values[:0], t.arena[:0], t.pairs[:0], ""
+	t.values, t.arena, t.pairs, t.lists, t.body = t.values[:0], t.arena[:0], t.pairs[:0], nil, ""
 	if cap(t.pairs) > usual {
 		t.pairs = nil
 	}

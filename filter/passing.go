@@ -66,7 +66,9 @@ func (s *stream) tellBeginning(headers [][2]string) {
 }
 
 // soundsLikeOurs says whether a header of a tool's would pass for Idem's or for the proxy's.
-func soundsLikeOurs(name string) bool { return exchange.SoundsLikeIdem(name) || policy.ProxyHeader(name) }
+func soundsLikeOurs(name string) bool {
+	return exchange.SoundsLikeIdem(name) || policy.ProxyHeader(name)
+}
 
 // dropTrailers removes the trailers that pass for what they are not.
 func dropTrailers(get func() ([][2]string, error), remove func(string) error, passes func(string) bool) {
