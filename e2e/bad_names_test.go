@@ -74,10 +74,7 @@ func expectBadName(t *testing.T, i int, r envoytest.Reply) {
 }
 
 func TestCallsThatDoNotSayWhatTheRuleNeeds(t *testing.T) {
-	s := envoytest.StartStack(t, envoytest.Options{Plugin: namingRules, Edit: func(bootstrap map[string]any) {
-		leadToTool(bootstrap, "idem", `[{"match":{"prefix":"/"},"route":{"cluster":"tool"}}]`)
-		leadToTool(bootstrap, "idem-execute", `[{"match":{"prefix":"/"},"route":{"cluster":"tool"}}]`)
-	}})
+	s := envoytest.StartStack(t, envoytest.Options{Plugin: namingRules, Edit: envoytest.Bootstrap.AllToTool})
 	for i, c := range badNames {
 		expectBadName(t, i, s.Call(t, envoytest.Call{Path: c.path, Body: c.body}))
 	}

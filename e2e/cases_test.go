@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -41,9 +40,9 @@ func startCases(t *testing.T) *envoytest.Stack {
 	return envoytest.StartStack(t, envoytest.Options{
 		Concurrency: 2,
 		Plugin:      caseRules(),
-		Edit: func(bootstrap map[string]any) {
-			refuseByHeader(bootstrap, nowhere)
-			asStruct(bootstrap)
+		Edit: func(b envoytest.Bootstrap) {
+			refuseByHeader(b, nowhere)
+			asStruct(map[string]any(b))
 		},
 	})
 }
@@ -71,30 +70,12 @@ func asStruct(v any) {
 }
 
 // refuseByHeader routes executions whose behaviour is "refused" to an address where nothing listens.
-func refuseByHeader(bootstrap map[string]any, nowhere string) {
-	host, port, _ := strings.Cut(nowhere, ":")
-	var parsed map[string]any
-	text := fmt.Sprintf(`{
-		"routes": [
-			{"match": {"prefix": "/", "headers": [{"name": %q, "string_match": {"exact": "refused"}}]}, "route": {"cluster": "nowhere"}},
-			{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}],
-		"cluster": {"name": "nowhere", "type": "STATIC", "connect_timeout": "1s", "load_assignment": {"cluster_name": "nowhere",
-			"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %s}}}}]}]}}}`,
-		envoytest.BehaviourHeader, host, port)
-	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
-		panic(err)
-	}
-	static := bootstrap["static_resources"].(map[string]any)
-	static["clusters"] = append(static["clusters"].([]any), parsed["cluster"])
-	for _, l := range static["listeners"].([]any) {
-		listener := l.(map[string]any)
-		if listener["name"] != "idem-execute" {
-			continue
-		}
-		filter := listener["filter_chains"].([]any)[0].(map[string]any)["filters"].([]any)[0].(map[string]any)
-		hosts := filter["typed_config"].(map[string]any)["route_config"].(map[string]any)["virtual_hosts"].([]any)
-		hosts[0].(map[string]any)["routes"] = parsed["routes"]
-	}
+func refuseByHeader(b envoytest.Bootstrap, nowhere string) {
+	b.AddCluster(`{"name": "nowhere", "type": "STATIC", "connect_timeout": "1s",
+		"load_assignment": {"cluster_name": "nowhere", "endpoints": [{"lb_endpoints": [%s]}]}}`, envoytest.Endpoint(nowhere))
+	b.SetRoutes("idem-execute", `[
+		{"match": {"prefix": "/", "headers": [{"name": %q, "string_match": {"exact": "refused"}}]}, "route": {"cluster": "nowhere"}},
+		{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`, envoytest.BehaviourHeader)
 }
 
 // play sends the steps at their times and compares what came of them.

@@ -74,11 +74,7 @@ func TestALedgerThatIsLostDuringACall(t *testing.T) {
 	s := &failureStack{Stack: &envoytest.Stack{Tool: tool, Ledgerd: ledgerd}, rows: &rowFinder{ledgerd: ledgerd}}
 	rules := failureRules(`"timeout":"2s","commit_timeout":"2s"`, "usual", "hasty")
 	s.Envoy = envoytest.Start(t, envoytest.Options{Concurrency: 2, Plugin: rules, Tool: tool.Address, Ledger: line.Address,
-		Edit: func(bootstrap map[string]any) {
-			for _, listener := range []string{"idem", "idem-execute"} {
-				envoytest.Bootstrap(bootstrap).SetRoutes(listener, `[{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`)
-			}
-		}})
+		Edit: envoytest.Bootstrap.AllToTool})
 	s.Call(t, plain.call("before", 1))     // so that the workers know the ledger's clock
 	restart := func() { ledgerd.Start(t) } // for the tests to come too
 	for i, loss := range ledgerLosses {

@@ -102,8 +102,7 @@ func startFailures(t *testing.T) *failureStack {
 		Concurrency: 2,
 		Plugin:      tableRules(),
 		Args:        []string{"--file-flush-interval-msec", "20"},
-		Edit: func(bootstrap map[string]any) {
-			b := envoytest.Bootstrap(bootstrap)
+		Edit: func(b envoytest.Bootstrap) {
 			for _, listener := range []string{"idem", "idem-execute"} {
 				routeFailures(b, listener)
 				b.LogAccess(listener, s.log, listener+` %REQ(TOOL-GATE)% %RESPONSE_FLAGS% %UPSTREAM_REQUEST_ATTEMPT_COUNT% %RESPONSE_CODE_DETAILS%`)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,13 +21,10 @@ func TestAWorkerThatIsLostDuringAnExecution(t *testing.T) {
 	start := func(more envoytest.Options) *failureStack {
 		more.Tool, more.Ledger, more.Plugin = tool.Address, ledgerd.Address, failureRules(`"timeout":"4s"`, "usual", "short")
 		edit := more.Edit
-		more.Edit = func(bootstrap map[string]any) {
-			b := envoytest.Bootstrap(bootstrap)
-			for _, listener := range []string{"idem", "idem-execute"} {
-				b.SetRoutes(listener, `[{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`)
-			}
+		more.Edit = func(b envoytest.Bootstrap) {
+			b.AllToTool()
 			if edit != nil {
-				edit(bootstrap)
+				edit(b)
 			}
 		}
 		envoy := envoytest.Start(t, more)
@@ -35,8 +33,8 @@ func TestAWorkerThatIsLostDuringAnExecution(t *testing.T) {
 	elsewhere := start(envoytest.Options{})
 
 	t.Run("its module traps", func(t *testing.T) {
-		here := start(envoytest.Options{Wasm: envoytest.BuildTrapdoor(t), Edit: func(bootstrap map[string]any) {
-			envoytest.Bootstrap(bootstrap).Manager("idem")["stream_idle_timeout"] = "12s"
+		here := start(envoytest.Options{Wasm: envoytest.BuildTrapdoor(t), Edit: func(b envoytest.Bootstrap) {
+			b.Manager("idem")["stream_idle_timeout"] = "12s"
 		}})
 		for i, where := range []string{"here", "tick"} {
 			t.Run(where, func(t *testing.T) { moduleTraps(t, here, elsewhere, where, int64(i+1)) })
@@ -53,7 +51,7 @@ func TestAWorkerThatIsLostDuringAnExecution(t *testing.T) {
 	})
 	t.Run("its configuration is replaced", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "listeners.json")
-		here := start(envoytest.Options{Edit: func(bootstrap map[string]any) { listenFrom(t, bootstrap, file) }})
+		here := start(envoytest.Options{Edit: func(b envoytest.Bootstrap) { listenFrom(t, b, file) }})
 		configurationIsReplaced(t, here, elsewhere, file)
 	})
 }
@@ -144,28 +142,21 @@ func moduleTraps(t *testing.T, here, elsewhere *failureStack, where string, time
 }
 
 // listenFrom makes Envoy read listener idem from a file, and heed its changes.
-func listenFrom(t *testing.T, bootstrap map[string]any, file string) {
+func listenFrom(t *testing.T, b envoytest.Bootstrap, file string) {
 	t.Helper()
-	static := bootstrap["static_resources"].(map[string]any)
-	var kept []any
-	for _, l := range static["listeners"].([]any) {
-		listener := l.(map[string]any)
-		if listener["name"] != "idem" {
-			kept = append(kept, l)
-			continue
-		}
-		listener["@type"] = "type.googleapis.com/envoy.config.listener.v3.Listener"
-		host, port, _ := strings.Cut(envoytest.FreeAddress(t), ":")
-		listener["address"] = map[string]any{"socket_address": map[string]any{"address": host, "port_value": json.RawMessage(port)}}
-		text, err := json.Marshal(map[string]any{"resources": []any{listener}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		replaceFile(t, file, text)
+	listener := b.Listener("idem")
+	static := b["static_resources"].(map[string]any)
+	static["listeners"] = slices.DeleteFunc(static["listeners"].([]any), func(l any) bool { return l.(map[string]any)["name"] == "idem" })
+	listener["@type"] = "type.googleapis.com/envoy.config.listener.v3.Listener"
+	host, port, _ := strings.Cut(envoytest.FreeAddress(t), ":")
+	listener["address"] = map[string]any{"socket_address": map[string]any{"address": host, "port_value": json.RawMessage(port)}}
+	text, err := json.Marshal(map[string]any{"resources": []any{listener}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	static["listeners"] = kept
-	bootstrap["node"] = map[string]any{"id": "idem", "cluster": "idem"}
-	bootstrap["dynamic_resources"] = map[string]any{"lds_config": map[string]any{
+	replaceFile(t, file, text)
+	b["node"] = map[string]any{"id": "idem", "cluster": "idem"}
+	b["dynamic_resources"] = map[string]any{"lds_config": map[string]any{
 		"resource_api_version": "V3", "path_config_source": map[string]any{"path": file},
 	}}
 }

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"io"
@@ -80,55 +79,27 @@ func startWeb(t *testing.T) *web {
 	w := &web{issuer: newTokenIssuer(t), authority: newAuthority(t)}
 	w.Stack = envoytest.StartStack(t, envoytest.Options{
 		Plugin: webRules,
-		Edit: func(bootstrap map[string]any) {
-			overHTTP2(t, bootstrap)
-			w.issuer.verifiedBy(t, bootstrap)
-			w.authority.servedBy(t, bootstrap)
+		Edit: func(b envoytest.Bootstrap) {
+			overHTTP2(t, b)
+			w.issuer.verifiedBy(t, b)
+			w.authority.servedBy(t, b)
 		},
 	})
 	return w
 }
 
 // overHTTP2 adds a cluster that reaches the tool by HTTP/2, and leads every path to the tool, by one way or the other.
-func overHTTP2(t *testing.T, bootstrap map[string]any) {
-	static := bootstrap["static_resources"].(map[string]any)
-	for _, c := range static["clusters"].([]any) {
-		if cluster := c.(map[string]any); cluster["name"] == "tool" {
-			text, err := json.Marshal(cluster)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = bytes.ReplaceAll(text, []byte(`"name":"tool"`), []byte(`"name":"tool-h2"`))
-			text = bytes.ReplaceAll(text, []byte(`"cluster_name":"tool"`), []byte(`"cluster_name":"tool-h2"`))
-			text = bytes.ReplaceAll(text, []byte(`"http_protocol_options":{}`), []byte(`"http2_protocol_options":{}`))
-			static["clusters"] = append(static["clusters"].([]any), parsed(t, string(text)))
-			break
-		}
+func overHTTP2(t *testing.T, b envoytest.Bootstrap) {
+	text, err := json.Marshal(b.Cluster("tool"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	const routes = `[{"match": {"prefix": "/tools/h2/"}, "route": {"cluster": "tool-h2", "timeout": "60s"}},
-		{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`
-	leadToTool(bootstrap, "idem", routes)
-	leadToTool(bootstrap, "idem-execute", routes)
-}
-
-// listener is a listener of a bootstrap configuration.
-func listener(bootstrap map[string]any, name string) map[string]any {
-	for _, l := range bootstrap["static_resources"].(map[string]any)["listeners"].([]any) {
-		if l := l.(map[string]any); l["name"] == name {
-			return l
-		}
+	b.AddCluster("%s", strings.NewReplacer(`"name":"tool"`, `"name":"tool-h2"`, `"cluster_name":"tool"`, `"cluster_name":"tool-h2"`,
+		`"http_protocol_options":{}`, `"http2_protocol_options":{}`).Replace(string(text)))
+	for _, listener := range []string{"idem", "idem-execute"} {
+		b.AddRoutes(listener, `[{"match": {"prefix": "/tools/h2/"}, "route": {"cluster": "tool-h2", "timeout": "60s"}},
+			{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`)
 	}
-	panic("no listener " + name)
-}
-
-// parsed is a piece of configuration.
-func parsed(t *testing.T, text string) any {
-	t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	return v
 }
 
 // clients of other protocols than the usual caller's. Each call has a connection of its own.

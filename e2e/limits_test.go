@@ -15,11 +15,7 @@ func TestMoreLargeBodiesThanAWorkerMayKeep(t *testing.T) {
 	stack := envoytest.StartStack(t, envoytest.Options{
 		Plugin: `{"ledger":{"cluster":"ledgerd","timeout":"25s"},"execute":{"cluster":"idem-execute"},"calls":[
 			{"match":{"path":"/api/invoke"},"lease":"60s"}]}`,
-		Edit: func(bootstrap map[string]any) {
-			listener := bootstrap["static_resources"].(map[string]any)["listeners"].([]any)[0].(map[string]any)
-			filter := listener["filter_chains"].([]any)[0].(map[string]any)["filters"].([]any)[0].(map[string]any)
-			filter["typed_config"].(map[string]any)["delayed_close_timeout"] = "60s"
-		},
+		Edit: func(b envoytest.Bootstrap) { b.Manager("idem")["delayed_close_timeout"] = "60s" },
 	})
 	release := stack.Tool.Hold()
 	large := strings.Repeat("x", 1<<20-1024)

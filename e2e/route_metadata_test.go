@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,27 +8,6 @@ import (
 
 	"idem/e2e/envoytest"
 )
-
-// connectionManager is the HTTP connection manager of a listener of a bootstrap configuration.
-func connectionManager(bootstrap map[string]any, listener string) map[string]any {
-	for _, l := range bootstrap["static_resources"].(map[string]any)["listeners"].([]any) {
-		if l := l.(map[string]any); l["name"] == listener {
-			filter := l["filter_chains"].([]any)[0].(map[string]any)["filters"].([]any)[0]
-			return filter.(map[string]any)["typed_config"].(map[string]any)
-		}
-	}
-	panic("there is no listener " + listener)
-}
-
-// leadToTool puts routes to the tool, written as JSON, before those of a listener.
-func leadToTool(bootstrap map[string]any, listener, routes string) {
-	var more []any
-	if err := json.Unmarshal([]byte(routes), &more); err != nil {
-		panic(err)
-	}
-	host := connectionManager(bootstrap, listener)["route_config"].(map[string]any)["virtual_hosts"].([]any)[0].(map[string]any)
-	host["routes"] = append(more, host["routes"].([]any)...)
-}
 
 // Routes choose rule and mode by their metadata, in every form that Envoy hands over, and one that says what cannot be
 // kept lets nothing through.
@@ -47,9 +25,9 @@ func TestRouteMetadata(t *testing.T) {
 	}
 	s := envoytest.StartStack(t, envoytest.Options{
 		Plugin: plugin(`{"name":"payments","match":{"route":true}}`, `{"name":"tools","match":{"path_prefix":"/tools/"}}`),
-		Edit: func(bootstrap map[string]any) {
-			leadToTool(bootstrap, "idem", "["+strings.Join(routes, ",")+"]")
-			leadToTool(bootstrap, "idem-execute", `[{"match":{"prefix":"/"},`+toTool+`}]`)
+		Edit: func(b envoytest.Bootstrap) {
+			b.AddRoutes("idem", "[%s]", strings.Join(routes, ","))
+			b.AddRoutes("idem-execute", `[{"match":{"prefix":"/"},%s}]`, toTool)
 		},
 	})
 	call := func(path, want string) envoytest.Reply {

@@ -33,8 +33,8 @@ func readmeAccessLog(t *testing.T, file string) any {
 // Envoy's own logs and statistics say what became of each call, and traces go on: what envoy/README.md tells operators.
 func TestWhatOperatorsAreTold(t *testing.T) {
 	logs := filepath.Join(t.TempDir(), "access.log")
-	s := envoytest.StartStack(t, envoytest.Options{Edit: func(bootstrap map[string]any) {
-		connectionManager(bootstrap, "idem")["access_log"] = readmeAccessLog(t, logs)
+	s := envoytest.StartStack(t, envoytest.Options{Edit: func(b envoytest.Bootstrap) {
+		b.Manager("idem")["access_log"] = readmeAccessLog(t, logs)
 	}})
 	parent := func(span string) string { return "00-0af7651916cd43dd8448eb211c80319c-" + span + "-01" }
 	call := func(run, span string) envoytest.Call {

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/json"
 	"encoding/pem"
 	"math/big"
 	"net"
@@ -82,36 +81,34 @@ func inPEM(kind string, der []byte) string {
 }
 
 // servedBy makes the listener speak TLS too, and ask for certificates of this authority.
-func (a *authority) servedBy(t *testing.T, bootstrap map[string]any) {
+func (a *authority) servedBy(t *testing.T, b envoytest.Bootstrap) {
 	server := a.issue(t, "")
 	key, err := x509.MarshalPKCS8PrivateKey(server.PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(map[string]any{
-		"@type":                      "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
-		"require_client_certificate": false,
-		"common_tls_context": map[string]any{
-			"alpn_protocols": []string{"h2", "http/1.1"},
-			"tls_certificates": []any{map[string]any{
-				"certificate_chain": map[string]any{"inline_string": inPEM("CERTIFICATE", server.Certificate[0])},
-				"private_key":       map[string]any{"inline_string": inPEM("PRIVATE KEY", key)},
-			}},
-			"validation_context": map[string]any{"trusted_ca": map[string]any{"inline_string": inPEM("CERTIFICATE", a.certificate.Raw)}},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := listener(bootstrap, "idem")
-	l["listener_filters"] = parsed(t, `[{"name": "tls", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector"}}]`)
-	plain := l["filter_chains"].([]any)[0].(map[string]any)
+	listener := b.Listener("idem")
+	listener["listener_filters"] = []any{map[string]any{"name": "tls", "typed_config": map[string]any{
+		"@type": "type.googleapis.com/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector",
+	}}}
+	plain := listener["filter_chains"].([]any)[0].(map[string]any)
 	secure := map[string]any{
 		"filters":            plain["filters"],
-		"filter_chain_match": parsed(t, `{"transport_protocol": "tls"}`),
-		"transport_socket":   map[string]any{"name": "tls", "typed_config": parsed(t, string(text))},
+		"filter_chain_match": map[string]any{"transport_protocol": "tls"},
+		"transport_socket": map[string]any{"name": "tls", "typed_config": map[string]any{
+			"@type":                      "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
+			"require_client_certificate": false,
+			"common_tls_context": map[string]any{
+				"alpn_protocols": []any{"h2", "http/1.1"},
+				"tls_certificates": []any{map[string]any{
+					"certificate_chain": map[string]any{"inline_string": inPEM("CERTIFICATE", server.Certificate[0])},
+					"private_key":       map[string]any{"inline_string": inPEM("PRIVATE KEY", key)},
+				}},
+				"validation_context": map[string]any{"trusted_ca": map[string]any{"inline_string": inPEM("CERTIFICATE", a.certificate.Raw)}},
+			},
+		}},
 	}
-	l["filter_chains"] = []any{plain, secure}
+	listener["filter_chains"] = []any{plain, secure}
 }
 
 // client is a client that trusts the authority and shows a certificate.

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -80,20 +79,18 @@ func (i *tokenIssuer) token(t *testing.T, alg string, claims map[string]any) str
 
 // verifiedBy puts a jwt_authn filter before Idem's: it verifies the calls below /tools/claim/; those below
 // /tools/claim/open/ may have no token.
-func (i *tokenIssuer) verifiedBy(t *testing.T, bootstrap map[string]any) {
+func (i *tokenIssuer) verifiedBy(t *testing.T, b envoytest.Bootstrap) {
 	keys, err := json.Marshal(i.keys())
 	if err != nil {
 		t.Fatal(err)
 	}
-	filter := parsed(t, `{"name": "envoy.filters.http.jwt_authn", "typed_config": {
+	b.BeforeAll("idem", `{"name": "envoy.filters.http.jwt_authn", "typed_config": {
 		"@type": "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
-		"providers": {"issuer": {"issuer": "https://issuer.example", "local_jwks": {"inline_string": `+string(keys)+`},
+		"providers": {"issuer": {"issuer": "https://issuer.example", "local_jwks": {"inline_string": %s},
 			"forward": true, "payload_in_metadata": "claims"}},
 		"rules": [
 			{"match": {"prefix": "/tools/claim/open/"}, "requires": {"requires_any": {"requirements": [{"provider_name": "issuer"}, {"allow_missing": {}}]}}},
-			{"match": {"prefix": "/tools/claim/"}, "requires": {"provider_name": "issuer"}}]}}`)
-	manager := connectionManager(bootstrap, "idem")
-	manager["http_filters"] = slices.Insert(manager["http_filters"].([]any), 0, filter)
+			{"match": {"prefix": "/tools/claim/"}, "requires": {"provider_name": "issuer"}}]}}`, keys)
 }
 
 // Whose call it is may be a claim that Envoy has verified: a caller's next token is still that caller.

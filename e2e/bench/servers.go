@@ -38,10 +38,10 @@ func startServers(r *run) servers {
 		Tool: tool, Ledger: s.ledgerd.Address, LedgerAdmin: s.ledgerd.Admin, Plugin: plugin, LogLevel: "error",
 	}
 	s.guarded = envoytest.Start(r, options)
-	options.Edit = func(bootstrap map[string]any) { replaceFilter(r, bootstrap) }
+	options.Edit = func(b envoytest.Bootstrap) { replaceFilter(r, b) }
 	s.bare = envoytest.Start(r, options)
 	options.Ledger = authority
-	options.Edit = func(bootstrap map[string]any) { replaceFilter(r, bootstrap, extAuthz(authority)) }
+	options.Edit = func(b envoytest.Bootstrap) { replaceFilter(r, b, extAuthz(authority)) }
 	s.authorized = envoytest.Start(r, options)
 	return s
 }
@@ -67,27 +67,13 @@ func extAuthz(address string) map[string]any {
 }
 
 // replaceFilter puts other HTTP filters (or none) in the place of Idem's.
-func replaceFilter(r *run, bootstrap map[string]any, by ...any) {
-	static, _ := bootstrap["static_resources"].(map[string]any)
-	listeners, _ := static["listeners"].([]any)
-	replaced := false
-	for _, l := range listeners {
-		chains, _ := l.(map[string]any)["filter_chains"].([]any)
-		for _, chain := range chains {
-			filters, _ := chain.(map[string]any)["filters"].([]any)
-			for _, f := range filters {
-				config, _ := f.(map[string]any)["typed_config"].(map[string]any)
-				http, _ := config["http_filters"].([]any)
-				if len(http) > 0 && http[0].(map[string]any)["name"] == "idem" {
-					config["http_filters"] = append(append([]any(nil), by...), http[1:]...)
-					replaced = true
-				}
-			}
-		}
-	}
-	if !replaced {
+func replaceFilter(r *run, b envoytest.Bootstrap, by ...any) {
+	manager := b.Manager("idem")
+	filters, _ := manager["http_filters"].([]any)
+	if len(filters) == 0 || filters[0].(map[string]any)["name"] != "idem" {
 		r.Fatalf("the Envoy configuration has no HTTP filter idem to replace")
 	}
+	manager["http_filters"] = append(append([]any(nil), by...), filters[1:]...)
 }
 
 // memory is what a process holds in RAM, in MiB.

@@ -15,22 +15,55 @@ func (b Bootstrap) AddCluster(format string, args ...any) {
 	static["clusters"] = append(static["clusters"].([]any), parsed(format, args...))
 }
 
-// Manager is the HTTP connection manager of a listener.
-func (b Bootstrap) Manager(listener string) map[string]any {
-	for _, l := range b["static_resources"].(map[string]any)["listeners"].([]any) {
-		if l := l.(map[string]any); l["name"] == listener {
-			filters := l["filter_chains"].([]any)[0].(map[string]any)["filters"].([]any)
-			return filters[0].(map[string]any)["typed_config"].(map[string]any)
+// Cluster is one of its clusters.
+func (b Bootstrap) Cluster(name string) map[string]any { return b.resource("clusters", name) }
+
+// Listener is one of its listeners: "idem", where callers come in, or "idem-execute".
+func (b Bootstrap) Listener(name string) map[string]any { return b.resource("listeners", name) }
+
+func (b Bootstrap) resource(kind, name string) map[string]any {
+	for _, r := range b["static_resources"].(map[string]any)[kind].([]any) {
+		if r := r.(map[string]any); r["name"] == name {
+			return r
 		}
 	}
-	panic("no listener " + listener)
+	panic("there is no " + name + " among the " + kind)
+}
+
+// Manager is the HTTP connection manager of a listener.
+func (b Bootstrap) Manager(listener string) map[string]any {
+	filters := b.Listener(listener)["filter_chains"].([]any)[0].(map[string]any)["filters"].([]any)
+	return filters[0].(map[string]any)["typed_config"].(map[string]any)
+}
+
+func (b Bootstrap) virtualHost(listener string) map[string]any {
+	return b.Manager(listener)["route_config"].(map[string]any)["virtual_hosts"].([]any)[0].(map[string]any)
 }
 
 // SetRoutes gives a listener other routes: a JSON array. Each request tells the tool which attempt it is.
 func (b Bootstrap) SetRoutes(listener, format string, args ...any) {
-	host := b.Manager(listener)["route_config"].(map[string]any)["virtual_hosts"].([]any)[0].(map[string]any)
+	host := b.virtualHost(listener)
 	host["routes"] = parsed(format, args...)
 	host["include_request_attempt_count"] = true
+}
+
+// AddRoutes puts routes, a JSON array, before those of a listener.
+func (b Bootstrap) AddRoutes(listener, format string, args ...any) {
+	host := b.virtualHost(listener)
+	host["routes"] = append(parsed(format, args...).([]any), host["routes"].([]any)...)
+}
+
+// AllToTool leads every path of both listeners to the tool.
+func (b Bootstrap) AllToTool() {
+	for _, listener := range []string{"idem", "idem-execute"} {
+		b.SetRoutes(listener, `[{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`)
+	}
+}
+
+// BeforeAll puts an HTTP filter before all others.
+func (b Bootstrap) BeforeAll(listener, format string, args ...any) {
+	manager := b.Manager(listener)
+	manager["http_filters"] = append([]any{parsed(format, args...)}, manager["http_filters"].([]any)...)
 }
 
 // BeforeRouter puts an HTTP filter before the router, which is the last.

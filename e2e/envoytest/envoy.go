@@ -27,8 +27,8 @@ type Options struct {
 	LogLevel    string   // default warning
 	Args        []string // more arguments
 
-	// Edit changes the bootstrap configuration, decoded JSON, before Envoy gets it.
-	Edit func(bootstrap map[string]any)
+	// Edit changes the bootstrap configuration before Envoy gets it.
+	Edit func(b Bootstrap)
 }
 
 // Envoy is a running Envoy.
@@ -125,9 +125,9 @@ func (e *Envoy) run(t TB) {
 	e.process = start(t, "Envoy", filepath.Join(e.dir, "envoy.log"), e.options.Env, Artifact(t, envoyFile), args...)
 }
 
-func edit(t TB, config []byte, change func(map[string]any)) []byte {
+func edit(t TB, config []byte, change func(Bootstrap)) []byte {
 	t.Helper()
-	var bootstrap map[string]any
+	var bootstrap Bootstrap
 	if err := json.Unmarshal(config, &bootstrap); err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -2,7 +2,6 @@ package soak
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -53,23 +52,10 @@ func start(t *testing.T, seed uint64, mode string) *stack {
 }
 
 // forTheSoak gives both listeners one route, and lets idle connections to ledgerd go soon, so that those that stay show.
-func forTheSoak(bootstrap map[string]any) {
-	static := bootstrap["static_resources"].(map[string]any)
-	for _, c := range static["clusters"].([]any) {
-		if cluster := c.(map[string]any); cluster["name"] == "ledgerd" {
-			for _, options := range cluster["typed_extension_protocol_options"].(map[string]any) {
-				options.(map[string]any)["common_http_protocol_options"] = map[string]any{"idle_timeout": "2s"}
-			}
-		}
-	}
-	var routes any
-	if err := json.Unmarshal([]byte(`[{"match":{"prefix":"/"},"route":{"cluster":"tool","timeout":"60s"}}]`), &routes); err != nil {
-		panic(err)
-	}
-	for _, l := range static["listeners"].([]any) {
-		filter := l.(map[string]any)["filter_chains"].([]any)[0].(map[string]any)["filters"].([]any)[0].(map[string]any)
-		hosts := filter["typed_config"].(map[string]any)["route_config"].(map[string]any)["virtual_hosts"].([]any)
-		hosts[0].(map[string]any)["routes"] = routes
+func forTheSoak(b envoytest.Bootstrap) {
+	b.AllToTool()
+	for _, options := range b.Cluster("ledgerd")["typed_extension_protocol_options"].(map[string]any) {
+		options.(map[string]any)["common_http_protocol_options"] = map[string]any{"idle_timeout": "2s"}
 	}
 }
 
