@@ -26,12 +26,22 @@ func (l *Ledger) arriveAt(key string, a intent.Arrive, limit int64) *job {
 
 // follow decides an arrival that former configurations would have called otherwise. Each of those records decides if a
 // row counts there; where none does, it keeps a mark, so that a worker that still has the former configuration comes
-// here too. Only then the arrival's own record decides.
+// here too. Only then the arrival's own record decides. A mark that is there already leads to a configuration that this
+// one does not know of: what it recorded counts as well.
 func (l *Ledger) follow(a intent.Arrive, limit int64, own intent.Identity, former []wire.Identity) decided {
-	for _, id := range former {
-		there := a
+	most := len(former) + mostHops
+	for i := 0; i < len(former); i++ {
+		id, there := former[i], a
 		there.Fingerprint, there.MovesTo = id.Fingerprint, &own
-		if j := l.arriveAt(id.Intent, there, limit); j.err != nil || j.verdict.Kind != intent.Moved {
+		j := l.arriveAt(id.Intent, there, limit)
+		if j.err != nil || j.verdict.Kind != intent.Moved {
+			return decided{id.Intent, j}
+		}
+		if to := j.verdict.To; to != own && !slices.Contains(former, wire.Identity(to)) {
+			former = append(former, wire.Identity(to))
+		}
+		if len(former) > most {
+			j.err = errContended
 			return decided{id.Intent, j}
 		}
 	}

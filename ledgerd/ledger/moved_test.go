@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +95,45 @@ func TestOldAndNewWorkersSideBySideExecuteOnce(t *testing.T) {
 		b.must(wire.AnswerExecute, reserve("a1", "v3", "f3", "r", also("v1", "f1", "v2", "f2")))
 		b.same("by the first", b.must(wire.AnswerInFlight, reserve("a2", "v1", "f1", "r")).Attempt, "a1")
 		b.same("by the second", b.must(wire.AnswerInFlight, reserve("a3", "v2", "f2", "r", also("v1", "f1"))).Attempt, "a1")
+	})
+}
+
+// A configuration that was tried in between, on another fleet or for an hour, and that the next one does not name.
+func TestAConfigurationThatTheNextOneDoesNotNameCounts(t *testing.T) {
+	tried := func(attempt, run string) wire.Op {
+		return reserve(attempt, "tried", "tried-f", run, also("old", "old-f"))
+	}
+	next := func(attempt, run string) wire.Op {
+		return reserve(attempt, "next", "next-f", run, also("old", "old-f"))
+	}
+	t.Run("one after the other", func(t *testing.T) {
+		b := open(t)
+		b.must(wire.AnswerExecute, tried("a1", "r"))
+		b.must(wire.AnswerOK, commit("a1", "tried", "done"))
+		b.same("replayed", b.must(wire.AnswerReplay, next("a2", "r")).Result, reply(201, "done"))
+		b.same("by the first", b.must(wire.AnswerReplay, reserve("a3", "old", "old-f", "r")).Result, reply(201, "done"))
+	})
+	t.Run("at once", func(t *testing.T) {
+		for range 20 {
+			one, other := two(t)
+			var all sync.WaitGroup
+			var granted atomic.Int64
+			for n := range 30 {
+				op := []func(string, string) wire.Op{tried, next, func(attempt, run string) wire.Op {
+					return reserve(attempt, "old", "old-f", run)
+				}}[n%3](fmt.Sprint("a", n), fmt.Sprint("run", n))
+				b := []*book{one, other}[n/3%2]
+				all.Go(func() {
+					if a := b.do(op); a.Kind == wire.AnswerExecute {
+						granted.Add(1)
+					} else if a.Kind != wire.AnswerInFlight {
+						t.Errorf("got %s", show(a))
+					}
+				})
+			}
+			all.Wait()
+			one.same("grants", granted.Load(), int64(1))
+		}
 	})
 }
 
