@@ -18,24 +18,24 @@ type Call struct {
 	MCP     *mcp.Request // the tools/call that the request is; nil: it is none
 	Caller  Caller
 
-	worker    *Worker
-	attempt   string        // of its newest reserve
-	intent    string        // of the record that decided that reserve
-	arrived   time.Duration // when the call came in
-	sent      time.Duration // when its newest reserve was sent
-	left      bool          // that reserve has been sent: the ledger may know of it
-	recorded  string        // the fingerprint of its row, where another configuration recorded it; empty: its own
-	by        string        // the attempt that its reply tells of; empty: none is known
-	waited    bool          // for another's execution, or for a human
-	asking    bool          // that reserve has no answer yet
-	anew      int           // how often it reserved anew
-	late      int           // how often of these because its reserve came too late
-	held      bool          // it waits, or has waited, for a human's answer
-	answered  bool          // it has its reply, or has left
-	size      int64         // what it keeps of its worker's room
-	toolID    []byte        // the JSON-RPC id under which the tool knows this tools/call; nil: the caller's
-	running   *execution    // that the caller's own stream executes
-	streamEnd *HTTPReply    // how that stream ended
+	worker     *Worker
+	attempt    string        // of its newest reserve
+	intent     string        // of the record that decided that reserve
+	arrived    time.Duration // when the call came in
+	sent       time.Duration // when its newest reserve was sent
+	left       bool          // that reserve has been sent: the ledger may know of it
+	recordedAs string        // the fingerprint of its row, where another configuration recorded it; empty: its own
+	toldOf     string        // the attempt that its reply tells of; empty: none is known
+	waited     bool          // for another's execution, or for a human
+	asking     bool          // that reserve has no answer yet
+	anew       int           // how often it reserved anew
+	late       int           // how often of these because its reserve came too late
+	held       bool          // it waits, or has waited, for a human's answer
+	answered   bool          // it has its reply, or has left
+	size       int64         // what it keeps of its worker's room
+	toolID     []byte        // the JSON-RPC id under which the tool knows this tools/call; nil: the caller's
+	running    *execution    // that the caller's own stream executes
+	streamEnd  *HTTPReply    // how that stream ended
 }
 
 // maxAnew bounds how often one call reserves anew: each time something changed under it that a person or another
@@ -53,7 +53,7 @@ func (c *Call) closed() {
 	c.answered = true
 	delete(c.worker.parked, c)
 	if !c.asking {
-		c.unload()
+		c.letGo()
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *Call) reply(r Reply) {
 	if c.waited {
 		c.worker.took(statWaitMS, c.arrived)
 	}
-	r.Attempt = c.by
+	r.Attempt = c.toldOf
 	c.worker.count(r)
 	c.Caller.Reply(r)
 }
@@ -107,7 +107,7 @@ func (w *Worker) reserve(c *Call) {
 			c.asking = false
 			w.decided(c, a, ok)
 			if c.answered && !c.asking {
-				c.unload()
+				c.letGo()
 			}
 		},
 	})

@@ -23,11 +23,12 @@ const viaUpstream = "via_upstream"
 // over a limit, no cluster.
 const notSentFlags = "UF,UH,NR,UO,NC"
 
-// refused is how the details begin of a stream that whom it came to refused, or went away before: by that it promises
-// that nothing of it was processed (RFC 9113 section 8.7). Its flag, refusedFlag, says only that the stream was reset.
+// refusedStream is how the details begin where the upstream refused the stream, or announced (GOAWAY) that it would not
+// serve it: so it promises that it processed nothing of it (RFC 9113 section 8.7). The flag of such a reply, resetFlag, is
+// that of every reset.
 const (
-	refused     = "upstream_reset_before_response_started{remote_refused_stream_reset"
-	refusedFlag = "UR"
+	refusedStream = "upstream_reset_before_response_started{remote_refused_stream_reset"
+	resetFlag     = "UR"
 )
 
 // classify says what is known of an execution by its reply; empty: it succeeded.
@@ -58,7 +59,7 @@ var byStatus = map[policy.Class]wire.Class{
 	policy.Unknown:  wire.ClassUnknown,
 }
 
-// ofAttempts is what the class of the last attempt says of all of them. The route that we ship makes one; a retry hides
+// ofAttempts gives what the class of the last attempt says of all of them. The route that we ship makes one; a retry hides
 // the end of the attempt before it, so that a failure of the last proves nothing. A success is one whatever was before.
 func ofAttempts(last wire.Class, r HTTPReply) wire.Class {
 	attempts := header(r.Headers, headerAttempts)
@@ -74,7 +75,7 @@ func neverSent(flags, details string) bool {
 		return false
 	}
 	for flag := range strings.SplitSeq(flags, ",") {
-		if !listed(notSentFlags, flag) && (flag != refusedFlag || !strings.HasPrefix(details, refused)) {
+		if !listed(notSentFlags, flag) && (flag != resetFlag || !strings.HasPrefix(details, refusedStream)) {
 			return false
 		}
 	}

@@ -45,7 +45,7 @@ func (w *Worker) execute(c *Call, lease time.Duration, approvedBy string) {
 		e.end(ending{class: wire.ClassNotSent})
 		w.link.flush()
 	}
-	c.unload()
+	c.letGo()
 }
 
 // returned takes the reply of the HTTP call that executes.

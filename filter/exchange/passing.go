@@ -95,5 +95,5 @@ func (c *Call) StreamBegan(r HTTPReply) Reply {
 		outcome = outcomeInDoubt
 	}
 	c.worker.host.Count("calls."+outcome, 1)
-	return Reply{Headers: c.withOutcome(nil, outcome), Outcome: outcome, Attempt: c.by}
+	return Reply{Headers: c.withOutcome(nil, outcome), Outcome: outcome, Attempt: c.toldOf}
 }

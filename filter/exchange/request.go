@@ -45,7 +45,7 @@ func (c *Call) toolHeaders(approvedBy string) [][2]string {
 	}
 	headers = append(headers, [2]string{"accept-encoding", "identity"})
 	if key := c.Rule.ProviderKey; key != nil {
-		headers = append(headers, [2]string{key.Header, providerKey(cmp.Or(c.recorded, c.Action.Fingerprint), approvedBy)})
+		headers = append(headers, [2]string{key.Header, providerKey(cmp.Or(c.recordedAs, c.Action.Fingerprint), approvedBy)})
 	}
 	return headers
 }

@@ -2,16 +2,16 @@ package exchange
 
 import "time"
 
-// maxLoaded bounds the bodies that the calls of one worker keep until they are executed or answered. The VM has 4 GiB
+// maxKept bounds the bodies that the calls of one worker keep until they are executed or answered. The VM has 4 GiB
 // of address space at most and traps long before, taking every caller of the worker with it.
-const maxLoaded = 192 << 20
+const maxKept = 192 << 20
 
 // perCall is about what a parked call takes beside its body.
 const perCall = 8 << 10
 
 // Room says whether the worker has room for another call with a body of size bytes. Where it has none, refuse the call
 // with Full.
-func (w *Worker) Room(size int) bool { return w.loaded+int64(size)+perCall <= maxLoaded }
+func (w *Worker) Room(size int) bool { return w.kept+int64(size)+perCall <= maxKept }
 
 // Full is the refusal of a call for which the worker has no room. The tool was not called.
 func (w *Worker) Full() Reply {
@@ -21,15 +21,15 @@ func (w *Worker) Full() Reply {
 	return r
 }
 
-// load counts what the call keeps.
-func (c *Call) load() {
+// keep counts what the call keeps.
+func (c *Call) keep() {
 	c.size = int64(len(c.Request.Body)) + perCall
-	c.worker.loaded += c.size
+	c.worker.kept += c.size
 }
 
-// unload lets go of the body. The call is executed or answered: it is not sent again.
-func (c *Call) unload() {
-	c.worker.loaded -= c.size
+// letGo lets go of the body. The call is executed or answered: it is not sent again.
+func (c *Call) letGo() {
+	c.worker.kept -= c.size
 	c.size = 0
 	c.Request.Body, c.Action.Args = nil, nil
 }

@@ -11,7 +11,7 @@ func TestBodiesAreKeptOnlyAsLongAsTheyMayBeSent(t *testing.T) {
 	for name, end := range map[string]func(b *bench){
 		"executed": func(b *bench) {
 			c := b.execute("a")
-			if c.call.Request.Body != nil || b.worker.loaded != 0 {
+			if c.call.Request.Body != nil || b.worker.kept != 0 {
 				b.Errorf("the body is kept while the tool works")
 			}
 			b.tool().reply(byTool(200, "1"))
@@ -24,7 +24,7 @@ func TestBodiesAreKeptOnlyAsLongAsTheyMayBeSent(t *testing.T) {
 		"waited": func(b *bench) {
 			b.arrive("a")
 			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerInFlight, Attempt: "elsewhere"})
-			if b.worker.loaded == 0 {
+			if b.worker.kept == 0 {
 				b.Error("who waits may have to execute yet, and has let go of its body")
 			}
 			b.ledger(wire.OpAwait).answer(wire.Answer{Kind: wire.AnswerResult, Result: &wire.Result{Status: 200}})
@@ -41,7 +41,7 @@ func TestBodiesAreKeptOnlyAsLongAsTheyMayBeSent(t *testing.T) {
 		"left before the grant": func(b *bench) {
 			c := b.arrive("a")
 			c.call.Leave()
-			if b.worker.loaded == 0 {
+			if b.worker.kept == 0 {
 				b.Error("a call that may still be granted has let go of its body")
 			}
 			b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
@@ -53,8 +53,8 @@ func TestBodiesAreKeptOnlyAsLongAsTheyMayBeSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			end(b)
-			if b.worker.loaded != 0 {
-				t.Errorf("%d bytes are still counted as kept", b.worker.loaded)
+			if b.worker.kept != 0 {
+				t.Errorf("%d bytes are still counted as kept", b.worker.kept)
 			}
 		})
 	}
@@ -62,7 +62,7 @@ func TestBodiesAreKeptOnlyAsLongAsTheyMayBeSent(t *testing.T) {
 
 func TestWorkerTakesNoMoreBodiesThanItMayKeep(t *testing.T) {
 	b := newBench(t)
-	b.worker.loaded = maxLoaded - perCall - 100
+	b.worker.kept = maxKept - perCall - 100
 	if !b.worker.Room(100) || b.worker.Room(101) {
 		t.Error("the bound is not where it is said to be")
 	}

@@ -10,13 +10,14 @@ const (
 	statWaitMS      = "wait_ms"      // of a caller that waited for an execution or a hold
 	statBodyBytes   = "body_bytes"   // of a guarded call
 	statResultBytes = "result_bytes" // of a tool's reply
+	StatReadUS      = "read_us"      // reading a call, which a stream does before the worker has it
 )
 
 // gauges are levels that the statistics show, summed over all workers: what is told is how each changed.
 var gauges = [...]string{"parked", "executing", "unacknowledged", "kept_bytes"}
 
 func (w *Worker) levels() [len(gauges)]int {
-	return [...]int{len(w.parked), len(w.executions), len(w.settling), int(w.loaded)}
+	return [...]int{len(w.parked), len(w.executions), len(w.settling), int(w.kept)}
 }
 
 // TellGauges tells the statistics what has changed since it was last called.

@@ -23,7 +23,7 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 	if a.Intent != "" {
 		c.intent = a.Intent
 	}
-	c.by = a.Attempt
+	c.toldOf = a.Attempt
 	switch a.Kind {
 	case wire.AnswerExecute:
 		if a.Attempt != "" && a.Attempt != c.attempt {
@@ -76,7 +76,7 @@ func (w *Worker) granted(c *Call, a wire.Answer) {
 			detail: "the ledger answered too late to execute safely, so the tool was not called"})
 		return
 	}
-	c.by, c.recorded = c.attempt, a.Fingerprint
+	c.toldOf, c.recordedAs = c.attempt, a.Fingerprint
 	w.execute(c, lease, a.ApprovedBy)
 }
 

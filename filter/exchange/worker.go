@@ -16,7 +16,7 @@ type Worker struct {
 	watches    map[string]*watch     // by attempt or hold
 	parked     map[*Call]struct{}    // callers without a reply
 	lookedAt   time.Duration         // when the parked callers' last bound was looked at
-	loaded     int64                 // bytes of the bodies that calls keep
+	kept       int64                 // bytes of the bodies that calls keep
 	settling   []*settlement         // commits and fails that the ledger has not acknowledged
 	told       [len(gauges)]int      // what the statistics were last told
 	forgotten  uint64                // settlements given up for want of room, since there was some
@@ -41,7 +41,7 @@ func (w *Worker) Arrive(c *Call) {
 	} else {
 		w.parked[c] = struct{}{}
 	}
-	c.load()
+	c.keep()
 	w.host.Observe(statBodyBytes, uint64(len(c.Request.Body)))
 	w.reserve(c)
 	w.host.Wake()
