@@ -11,25 +11,18 @@ import (
 	"idem/filter/exchange"
 )
 
-// host is the proxy as the exchange worker sees it. Its methods but Wake, Now, NewID, Count, Observe, Gauge and Warn run in the root
-// context only.
+// host is the proxy as the exchange worker sees it. Dispatch runs in the root context only.
 type host struct {
-	plugin   *plugin
-	started  time.Time
-	woken    bool // the queue has an entry that OnQueueReady has not taken
-	random   [512]byte
-	unused   int // bytes of random that no id has been made of yet
-	counters map[string]proxywasm.MetricCounter
-
-	histograms map[string]proxywasm.MetricHistogram
-	gauges     map[string]proxywasm.MetricGauge
+	statistics
+	plugin  *plugin
+	started time.Time
+	woken   bool // the queue has an entry that OnQueueReady has not taken
+	random  [512]byte
+	unused  int // bytes of random that no id has been made of yet
 }
 
 func newHost(p *plugin) *host {
-	return &host{
-		plugin: p, started: time.Now(), counters: map[string]proxywasm.MetricCounter{},
-		histograms: map[string]proxywasm.MetricHistogram{}, gauges: map[string]proxywasm.MetricGauge{},
-	}
+	return &host{plugin: p, started: time.Now(), statistics: newStatistics()}
 }
 
 // Now is the VM's monotonic clock.
@@ -92,36 +85,6 @@ func httpReply(numHeaders, bodySize int) exchange.HTTPReply {
 		}
 	}
 	return reply
-}
-
-// Count adds to the counter idem.<metric>.
-func (h *host) Count(metric string, n uint64) {
-	counter, defined := h.counters[metric]
-	if !defined {
-		counter = proxywasm.DefineCounterMetric("idem." + metric)
-		h.counters[metric] = counter
-	}
-	counter.Increment(n)
-}
-
-// Observe records a value in the histogram idem.<metric>.
-func (h *host) Observe(metric string, value uint64) {
-	histogram, defined := h.histograms[metric]
-	if !defined {
-		histogram = proxywasm.DefineHistogramMetric("idem." + metric)
-		h.histograms[metric] = histogram
-	}
-	histogram.Record(value)
-}
-
-// Gauge adds to the gauge idem.<metric>, which all workers share.
-func (h *host) Gauge(metric string, change int64) {
-	gauge, defined := h.gauges[metric]
-	if !defined {
-		gauge = proxywasm.DefineGaugeMetric("idem." + metric)
-		h.gauges[metric] = gauge
-	}
-	gauge.Add(change)
 }
 
 // Fault writes of a panic that was recovered from.

@@ -5,10 +5,10 @@
 //
 //	main.go    the entry points of the ABI
 //	plugin.go  the root context: configuration, queue, tick
-//	host.go    what the worker may ask of the proxy
+//	host.go    what the worker may ask of the proxy; statistics.go: of its statistics
 //	outbox.go  what is sent to streams, in portions
 //	stream.go  one caller's stream: read and parked
-//	match.go   the rule that it falls under
+//	match.go   the rule that it falls under; property.go: by what Envoy knows of it
 //	answer.go  its reply, or its leave to go on
 //	passing.go the reply to a stream that goes on
 //

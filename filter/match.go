@@ -6,9 +6,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
-	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
-
 	"idem/canon"
 	"idem/filter/mcp"
 	"idem/filter/policy"
@@ -36,9 +33,9 @@ func decisive(rules []*policy.Rule) []*policy.Rule {
 	return rules
 }
 
-// match gives the first of these decisive rules that the call falls under, and the call in its canonical form. A call that cannot
-// be read under an enforcing rule is refused, also where only the rule's tools could not be judged because of that. An
-// MCP message that is no tools/call falls under no rule.
+// match gives the first of these decisive rules that the call falls under, and the call in its canonical form. A call
+// that cannot be read under an enforcing rule is refused, also where only the rule's tools could not be judged because of
+// that. An MCP message that is no tools/call falls under no rule.
 func (s *stream) match(rules []*policy.Rule) (m matched, refused *canon.Error) {
 	for _, rule := range rules {
 		action, request, err := s.read(rule)
@@ -136,39 +133,4 @@ func (s *stream) header(name string) []string {
 		}
 	}
 	return values
-}
-
-// metadata gives a text of the stream's dynamic metadata, where jwt_authn leaves the claims that it verified.
-func metadata(path []string) string {
-	value, err := proxywasm.GetProperty(append([]string{"metadata", "filter_metadata"}, path...))
-	if err != nil {
-		return ""
-	}
-	return string(value)
-}
-
-// readRoute reads what the route says for Idem: its filter_metadata.idem.
-func (s *stream) readRoute() (mistake *policy.Mistake) {
-	members, err := proxywasm.GetPropertyMap([]string{"xds", "route_metadata", "filter_metadata", "idem"})
-	switch {
-	case errors.Is(err, types.ErrorStatusNotFound):
-		return nil
-	case err != nil: // of the kinds of values, null alone
-		return &policy.Mistake{Detail: "has a value that cannot be read; rule and mode are texts, or are left out"}
-	}
-	s.route, mistake = s.plugin.config.Route(members)
-	return mistake
-}
-
-// certificate gives a part of the certificate that the peer has shown.
-func certificate(part string) string {
-	name := part + "_peer_certificate"
-	if part == "sha256" {
-		name += "_digest"
-	}
-	value, err := proxywasm.GetProperty([]string{"connection", name})
-	if err != nil {
-		return ""
-	}
-	return string(value)
 }

@@ -20,8 +20,8 @@ type plugin struct {
 	host   *host
 	queue  uint32
 	outbox outbox
-	said   map[string]bool
-	done   bool // the configuration has been replaced; what is under way is finished
+	warned map[string]bool // lines that warnOnce has written
+	done   bool            // the configuration has been replaced; what is under way is finished
 }
 
 // OnPluginStart reads the configuration. A configuration that is refused is refused by Envoy too.
@@ -99,18 +99,18 @@ func (p *plugin) OnTick() {
 	}
 }
 
-// mostSaid bounds how many different lines sayOnce keeps.
-const mostSaid = 256
+// mostWarned bounds how many different lines warnOnce remembers; any further one is not written.
+const mostWarned = 256
 
-// sayOnce writes a line for the operator that would otherwise be written for every call.
-func (p *plugin) sayOnce(line string) {
-	if p.said[line] || len(p.said) == mostSaid {
+// warnOnce writes a line for the operator that would otherwise be written for every call.
+func (p *plugin) warnOnce(line string) {
+	if p.warned[line] || len(p.warned) == mostWarned {
 		return
 	}
-	if p.said == nil {
-		p.said = map[string]bool{}
+	if p.warned == nil {
+		p.warned = map[string]bool{}
 	}
-	p.said[line] = true
+	p.warned[line] = true
 	p.host.Warn(line)
 }
 

@@ -141,7 +141,7 @@ func (s *stream) maxBodyBytes() (limit int64, enforced bool) {
 func (s *stream) decide() types.Action {
 	began := s.plugin.host.Now()
 	m, err := s.match(s.candidates)
-	s.plugin.host.Observe("read_us", uint64((s.plugin.host.Now() - began).Microseconds()))
+	s.plugin.host.Observe(exchange.StatReadUS, uint64((s.plugin.host.Now() - began).Microseconds()))
 	switch {
 	case err != nil:
 		return s.refuse(err, m.rule)
@@ -184,7 +184,7 @@ func (s *stream) refuse(err *canon.Error, rule *policy.Rule) types.Action {
 
 // misconfigured answers a call on a route that says what cannot be kept. Whether it would be guarded nobody knows.
 func (s *stream) misconfigured(m *policy.Mistake) types.Action {
-	s.plugin.sayOnce("the metadata idem of a route is refused, and with it every call on that route: " + m.String())
+	s.plugin.warnOnce("the metadata idem of a route is refused, and with it every call on that route: " + m.String())
 	s.send(s.plugin.worker.Misconfigured("the metadata idem of this call's route is wrong: " + m.String()))
 	return types.ActionPause
 }
