@@ -106,7 +106,11 @@ func (s *Store) open(ctx context.Context) error {
 	if err := c.exec(fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", s.options.LogPages)); err != nil {
 		return err
 	}
-	if s.made, err = migrate(c); err != nil {
+	had, err := signed(s.lock)
+	if err != nil {
+		return err
+	}
+	if s.made, err = migrate(c, had); err != nil {
 		return err
 	}
 	if info, err := os.Stat(s.path); err != nil {

@@ -261,8 +261,15 @@ func TestDatabaseThatWasEmptiedIsNotMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(databaseFile, nil)
 	write(lockFile, read(lockFile))
+	write(databaseFile, read(databaseFile)) // nothing of it but the log has the record, and the tables
+	for range 2 {
+		wantRefusal(t, dir, ErrGone, lockFile, databaseFile+"-wal", "begin anew")
+	}
+	write(databaseFile, nil)
+	if err := os.Remove(filepath.Join(dir, databaseFile+"-wal")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
 	for range 2 {
 		wantRefusal(t, dir, ErrGone, databaseFile, "is empty", lockFile, "begin anew")
 	}

@@ -37,8 +37,9 @@ var steps = []string{
 	`,
 }
 
-// migrate brings the database to the newest schema, or refuses one that is not ours to touch. It says whether it made it.
-func migrate(c *conn) (made bool, err error) {
+// migrate brings the database to the newest schema, or refuses one that is not ours to touch. It says whether it made it;
+// one that has nothing in it although there was one (had) has lost its log, which had all of it.
+func migrate(c *conn, had bool) (made bool, err error) {
 	app, err := c.number("PRAGMA application_id")
 	if err != nil {
 		return false, err
@@ -53,6 +54,10 @@ func migrate(c *conn) (made bool, err error) {
 	}
 	made = app == 0 && version == 0 && tables == 0
 	switch {
+	case made && had:
+		return false, fmt.Errorf("%w: there is nothing in the database, and %s beside it tells that there was: was its log (%s-wal) "+
+			"removed? Bring it back; or, to begin anew with a ledger that knows nothing of what was executed, remove all of these",
+			ErrGone, lockFile, databaseFile)
 	case !made && app != application:
 		return false, fmt.Errorf("%w: its application_id is %d, want %d", ErrForeign, app, application)
 	case version > int64(len(steps)):
