@@ -14,32 +14,44 @@ func isEventStream(contentType string) bool {
 	return strings.EqualFold(strings.TrimSpace(media), ContentEvents)
 }
 
-// events gives the data of each complete event of a stream (WHATWG HTML, server-sent events): the data lines of an
-// event are joined by newlines; an event that no blank line ends is not complete.
-func events(body []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		var data []byte
+// streamed is one event of an event stream.
+type streamed struct {
+	raw   []byte // as it was sent, with the blank line that ends it
+	data  []byte // its data lines, joined by newlines
+	other []byte // its other lines, as they were sent
+	cut   bool   // no blank line ends it: it is not complete, and the last
+}
+
+// events gives the events of a stream (WHATWG HTML, server-sent events), one after the other, and nothing of it twice or
+// not at all.
+func events(body []byte) iter.Seq[streamed] {
+	return func(yield func(streamed) bool) {
+		var e streamed
 		has := false
-		body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-		for len(body) > 0 {
+		begin, rest := body, bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+		for len(rest) > 0 {
+			before := rest
 			var line []byte
-			line, body = cutLine(body)
-			if len(line) == 0 {
-				if has && !yield(data) {
+			line, rest = cutLine(rest)
+			value, isData := dataOf(line)
+			switch {
+			case isData && has:
+				e.data = append(append(e.data, '\n'), value...)
+			case isData:
+				e.data, has = append(e.data, value...), true
+			case len(line) > 0:
+				e.other = append(e.other, before[:len(before)-len(rest)]...)
+			default:
+				e.raw = begin[:len(begin)-len(rest)]
+				if !yield(e) {
 					return
 				}
-				data, has = nil, false
-				continue
+				begin, e, has = rest, streamed{}, false
 			}
-			value, isData := dataOf(line)
-			if !isData {
-				continue
-			}
-			if has {
-				data = append(data, '\n')
-			}
-			data = append(data, value...)
-			has = true
+		}
+		if len(begin) > 0 {
+			e.raw, e.cut = begin, true
+			yield(e)
 		}
 	}
 }
@@ -51,22 +63,12 @@ func WithoutEvents(contentType string, body []byte) []byte {
 		return body
 	}
 	kept := body[:0]
-	begin, rest := body, body
-	for len(rest) > 0 {
-		var line []byte
-		line, rest = cutLine(rest)
-		if len(line) > 0 {
-			continue
+	for e := range events(body) {
+		if e.cut || readResponse(e.data).Present {
+			kept = append(kept, e.raw...)
 		}
-		event := begin[:len(begin)-len(rest)]
-		for data := range events(event) {
-			if readResponse(data).Present {
-				kept = append(kept, event...)
-			}
-		}
-		begin = rest
 	}
-	return append(kept, begin...)
+	return kept
 }
 
 // dataOf gives the value of a data line.

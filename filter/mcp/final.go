@@ -20,8 +20,8 @@ type Final struct {
 func ReadFinal(contentType string, body []byte) Final {
 	if isEventStream(contentType) {
 		var last Final
-		for data := range events(body) {
-			if f := readResponse(data); f.Present {
+		for e := range events(body) {
+			if f := readResponse(e.data); f.Present && !e.cut {
 				last = f
 			}
 		}

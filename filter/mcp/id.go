@@ -39,33 +39,14 @@ func (r *Request) Returned(id []byte, contentType string, body []byte) []byte {
 		return r.renamed(id, body)
 	}
 	out := make([]byte, 0, len(body)+len(r.ID))
-	var data, fields []byte // of the event: its data, joined, and its other lines
-	has := false
-	begin, rest := body, bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-	for len(rest) > 0 {
-		var line []byte
-		before := rest
-		line, rest = cutLine(rest)
-		whole := before[:len(before)-len(rest)]
-		switch value, isData := dataOf(line); {
-		case isData:
-			if has {
-				data = append(data, '\n')
-			}
-			data, has = append(data, value...), true
-		case len(line) > 0:
-			fields = append(fields, whole...)
-		default: // the event is complete
-			event := begin[:len(begin)-len(rest)]
-			if message := r.renamed(id, data); !bytes.Equal(message, data) {
-				out = appendData(append(out, fields...), message)
-			} else {
-				out = append(out, event...)
-			}
-			begin, data, fields, has = rest, nil, nil, false
+	for e := range events(body) {
+		if message := r.renamed(id, e.data); !e.cut && !bytes.Equal(message, e.data) {
+			out = appendData(append(out, e.other...), message)
+		} else {
+			out = append(out, e.raw...)
 		}
 	}
-	return append(out, begin...)
+	return out
 }
 
 // renamed gives a response to id the caller's id. Any other message stays.

@@ -39,7 +39,7 @@ func Read(body []byte, accept, revision []string) (*Request, *canon.Error) {
 			if len(m.id) == 0 {
 				return nil, malformed(0, "/id", "a tools/call must have an id that is a string or a number: its result belongs to it")
 			}
-			request = &Request{ID: m.id, Event: !takesJSON(accept), Typed: typed(revision), idEnd: m.idEnd}
+			request = &Request{ID: m.id, Event: !takesJSON(accept), Typed: hasTypes(revision), idEnd: m.idEnd}
 		}
 	case '[':
 		var calls bool
@@ -145,9 +145,9 @@ func takesJSON(accept []string) bool {
 	return !said
 }
 
-// typed says whether the revision of the protocol is one that has a resultType in every result. Revisions are dates;
+// hasTypes says whether the revision of the protocol is one that has a resultType in every result. Revisions are dates;
 // what is none is none that we know.
-func typed(revision []string) bool {
+func hasTypes(revision []string) bool {
 	const since = "2026-07-28"
 	return len(revision) == 1 && len(revision[0]) == len(since) && revision[0][0] <= '9' && revision[0] >= since
 }
