@@ -9,52 +9,8 @@ import (
 	"idem/ledgerd/store"
 )
 
-const (
-	// sweepBatch is how many due records are read from the index at once.
-	sweepBatch = 1024
-	// sweepAtOnce is how many of them are under way at once where nobody calls: they share syncs, and a call that comes
-	// waits for few.
-	sweepAtOnce = 128
-	// sweepBeside is how many at least may be under way beside calls.
-	sweepBeside = 4
-	// pollAtOnce is how many records are looked at again at once that somebody waits for.
-	pollAtOnce = 64
-)
-
-// sweeping gives turns for what time has done. Its writes join the group commits of the calls; so that a backlog does not
-// fill those, it has no more than half as many under way as there are calls. That is enough to keep up with them for ever:
-// a call is written twice and swept once. Callers whose answers are on their way count too: they come again at once. And
-// it takes an eighth of the room for operations at most, so that no call is refused because of it.
-func (l *Ledger) sweeping() *turn {
-	t := newTurn(nil)
-	var calls recently
-	t.most = func() int {
-		most := sweepAtOnce
-		if n := calls.most(int(l.queued.Load())-t.underWay, time.Now()); n > 0 {
-			most = min(most, max(sweepBeside, n/2))
-		}
-		return l.roomFor(most)
-	}
-	return t
-}
-
-// recently is the greatest of the numbers that were seen within a while.
-type recently struct {
-	number int
-	seen   time.Time
-}
-
-// sweepMinds is how long a sweep minds a call that it saw under way.
-const sweepMinds = 100 * time.Millisecond
-
-func (r *recently) most(n int, now time.Time) int {
-	if n >= r.number || now.Sub(r.seen) > sweepMinds {
-		r.number, r.seen = n, now
-	}
-	return r.number
-}
-
-func (l *Ledger) roomFor(housekeeping int) int { return max(1, min(housekeeping, l.o.QueuedOps/8)) }
+// sweepBatch is how many due records are read from the index at once.
+const sweepBatch = 1024
 
 // sweep lets time pass for the records that are due: leases end, terms and retention are over. It is also what notices
 // that the ledger works although nobody calls. Leases come first: what they end in is a question to people, while a

@@ -11,10 +11,10 @@ type turn struct {
 
 	mu       sync.Mutex
 	underWay int
-	left     chan struct{} // has room for one: some have ended
+	ended    chan struct{} // has room for one: some have ended since it was read
 }
 
-func newTurn(most func() int) *turn { return &turn{most: most, left: make(chan struct{}, 1)} }
+func newTurn(most func() int) *turn { return &turn{most: most, ended: make(chan struct{}, 1)} }
 
 // enter waits until one more may begin; false: ctx has ended.
 func (t *turn) enter(ctx context.Context) bool {
@@ -33,7 +33,7 @@ func (t *turn) leave() {
 	t.underWay--
 	t.mu.Unlock()
 	select {
-	case t.left <- struct{}{}:
+	case t.ended <- struct{}{}:
 	default:
 	}
 }
@@ -51,7 +51,7 @@ func (t *turn) until(ctx context.Context, reached func() bool) bool {
 			return true
 		}
 		select {
-		case <-t.left:
+		case <-t.ended:
 		case <-ctx.Done():
 			return false
 		}
