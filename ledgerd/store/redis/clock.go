@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -98,4 +99,17 @@ func (s *Store) look(ctx context.Context) error {
 		s.clock.Raise(now)
 	}
 	return nil
+}
+
+// micros reads Unix µs as a script writes them; the zero time where there is nothing.
+func micros(v any) (time.Time, error) {
+	text, _ := v.(string)
+	if text == "" || text == "0" {
+		return time.Time{}, nil
+	}
+	us, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("it is %q, want Unix microseconds", text)
+	}
+	return time.UnixMicro(us).UTC(), nil
 }
