@@ -215,3 +215,30 @@ func TestWasmInlineResultOverTheLimit(t *testing.T) {
 		expectProblem(t, "the retry", w.call(inlineCall(refundA)), http.StatusConflict, "result_unavailable")
 	})
 }
+
+// So does a tools/call's: that it was no failure is read all the same.
+func TestWasmInlineToolResultOverTheLimit(t *testing.T) {
+	rules := plugin(`{"match":{"path":"/mcp","tools":["*"]},"protocol":"mcp","execution":"inline","max_result_bytes":1000}`)
+	call := envoytest.Call{Path: "/mcp", Body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"report"}}`}
+	text := strings.Repeat("x", 20_000)
+	for end, want := range map[string]string{"": "refused", `,"isError":true`: "executed"} {
+		inWorld(t, setup{plugin: rules}, func(t *testing.T, w *world) {
+			s := w.send(call)
+			reply := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + text + `"}]` + end + `}}`
+			s.RespondHeaders(http.StatusOK, wasmhost.Headers{{"content-type", "application/json"}}, false)
+			s.RespondBody([]byte(reply[:5000]), false)
+			s.RespondBody([]byte(reply[5000:]), true)
+			w.settle()
+			if string(got(t, s).Body) != reply {
+				t.Error("the caller did not get the reply whole")
+			}
+			again := w.send(call)
+			if again.Upstream() != nil {
+				again.Respond(http.StatusOK, wasmhost.Headers{{"content-type", "application/json"}}, []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`))
+			}
+			if r := got(t, again); r.Outcome() != want || want == "refused" && !strings.Contains(string(r.Body), "result_unavailable") {
+				t.Errorf("the retry after %q got %v", end, r)
+			}
+		})
+	}
+}

@@ -36,7 +36,7 @@ func (s *stream) goOn(headers [][2]string) {
 		s.send(s.plugin.worker.Fault())
 		return
 	}
-	s.passing = newPassing(s.call.Rule.MaxResultBytes)
+	s.passing = newPassing(s.call)
 }
 
 // act runs do with this stream as the acting context. A stream that has gone does nothing.

@@ -55,7 +55,7 @@ func (h *host) Dispatch(call exchange.HTTPCall, done func(exchange.HTTPReply)) b
 		func(numHeaders, bodySize, _ int) {
 			defer recovered("an HTTP call's callback")
 			h.plugin.outbox.begin()
-			done(httpReply(numHeaders, bodySize))
+			done(httpReply(numHeaders, bodySize, call.Room))
 		})
 	if err != nil {
 		proxywasm.LogError("idem: the cluster " + call.Cluster + " cannot be called: " + err.Error())
@@ -64,7 +64,7 @@ func (h *host) Dispatch(call exchange.HTTPCall, done func(exchange.HTTPReply)) b
 }
 
 // httpReply reads the reply of the HTTP call whose callback runs. A callback without headers means that there is none.
-func httpReply(numHeaders, bodySize int) exchange.HTTPReply {
+func httpReply(numHeaders, bodySize int, room func(int) bool) exchange.HTTPReply {
 	if numHeaders == 0 {
 		return exchange.HTTPReply{}
 	}
@@ -78,6 +78,10 @@ func httpReply(numHeaders, bodySize int) exchange.HTTPReply {
 			reply.Status, _ = strconv.Atoi(h[1])
 			break
 		}
+	}
+	if room != nil && !room(bodySize) {
+		reply.Unread = true
+		return reply
 	}
 	if bodySize > 0 { // the host cannot give an empty buffer
 		if reply.Body, err = proxywasm.GetHttpCallResponseBody(0, bodySize); err != nil {

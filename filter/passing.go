@@ -16,11 +16,10 @@ import (
 // passing is the reply to a stream that executes its own call, gathered as it passes.
 type passing struct {
 	reply exchange.HTTPReply
-	limit int64 // bytes of the body that are kept: one more than may be stored, so that a larger one shows
-	full  bool  // there was more than that
+	limit int64 // bytes of the body that are kept
 }
 
-func newPassing(maxResultBytes int64) *passing { return &passing{limit: maxResultBytes + 1} }
+func newPassing(c *exchange.Call) *passing { return &passing{limit: c.MostPassing()} }
 
 // OnHttpResponseHeaders takes down how the reply began and tells the caller of the call.
 func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
@@ -90,17 +89,19 @@ func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 		return types.ActionContinue
 	}
 	reply := &s.passing.reply
-	if room := s.passing.limit - int64(len(reply.Body)); size > 0 && !s.passing.full {
-		s.passing.full = int64(size) >= room
-		piece, err := proxywasm.GetHttpResponseBody(0, int(min(int64(size), room)))
+	switch {
+	case size == 0 || reply.Unread:
+	case int64(len(reply.Body)+size) > s.passing.limit || !s.call.KeepReply(size):
+		reply.Body, reply.Unread = nil, true
+		s.call.StreamPassed(reply)
+	default:
+		piece, err := proxywasm.GetHttpResponseBody(0, size)
 		if err != nil {
 			s.plugin.host.Warn("the body of a reply cannot be read: " + err.Error())
 			reply.Status = 0 // what was read is not the reply
 		}
 		reply.Body = append(reply.Body, piece...)
-		if !s.passing.full {
-			s.call.StreamPassed(reply)
-		}
+		s.call.StreamPassed(reply)
 	}
 	if endOfStream {
 		s.call.StreamEnded(*reply)

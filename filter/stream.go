@@ -155,7 +155,7 @@ func (s *stream) decide() types.Action {
 	s.bodySize, s.request.Body = len(s.request.Body), nil // the call's now, which lets go of it as soon as it can
 	s.plugin.worker.Arrive(s.call)
 	if m.rule.Mode == policy.Shadow {
-		s.passing = newPassing(m.rule.MaxResultBytes)
+		s.passing = newPassing(s.call)
 		s.candidates = nil
 		return types.ActionContinue
 	}

@@ -33,6 +33,7 @@ type Call struct {
 	held       bool          // it waits, or has waited, for a human's answer
 	answered   bool          // it has its reply, or has left
 	size       int64         // what it keeps of its worker's room
+	replySize  int64         // what it keeps of the room for replies, of one that passes
 	toolID     []byte        // the JSON-RPC id under which the tool knows this tools/call; nil: the caller's
 	running    *execution    // that the caller's own stream executes
 	streamEnd  *HTTPReply    // how that stream ended

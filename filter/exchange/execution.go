@@ -26,9 +26,10 @@ type execution struct {
 
 // ending is what an execution came to.
 type ending struct {
-	class  wire.Class   // empty: success
-	stored *wire.Result // what is stored and given to others
-	own    *wire.Result // what the executor is given: its own cookies too
+	class   wire.Class   // empty: success
+	stored  *wire.Result // what is stored and given to others
+	own     *wire.Result // what the executor is given: its own cookies too; nil: there is nothing of the tool's
+	missing string       // why a success is stored without its body; empty: it is not
 }
 
 // execute calls the tool for c's attempt.
@@ -95,6 +96,10 @@ func (e *execution) finished(r HTTPReply) {
 		e.end(ending{class: class})
 		return
 	}
+	if r.Unread {
+		e.endUnread(class, r.Status)
+		return
+	}
 	own := ownResult(r)
 	if id := e.caller.toolID; id != nil {
 		own.Body = e.caller.MCP.Returned(id, header(own.Headers, "content-type"), own.Body)
@@ -108,7 +113,24 @@ func (e *execution) finished(r HTTPReply) {
 		}
 	}
 	stored = traced(*stored, e.caller.Request.Headers)
-	e.end(ending{class: class, stored: stored, own: own})
+	result := ending{class: class, stored: stored, own: own}
+	if class == "" && int64(len(stored.Body)) > e.caller.Rule.MaxResultBytes {
+		result.missing = wire.MissingTooLarge
+	}
+	e.end(result)
+}
+
+// endUnread ends an execution whose reply there was no room for, or which is larger than what is kept of one that passes.
+// Its status tells how it ended, but for a tools/call, where the body does.
+func (e *execution) endUnread(class wire.Class, status int) {
+	switch {
+	case class != "":
+		e.end(ending{class: class})
+	case e.caller.MCP != nil:
+		e.end(ending{class: wire.ClassUnknown})
+	default:
+		e.end(ending{stored: &wire.Result{Status: status}, missing: wire.MissingTooLarge})
+	}
 }
 
 // end reports to the ledger what the execution came to; the callers are told once that is durable.
@@ -117,13 +139,14 @@ func (e *execution) end(result ending) {
 	w.took(statExecutionMS, e.begun)
 	if result.own != nil {
 		w.host.Observe(statResultBytes, uint64(len(result.own.Body)))
+		w.replies += int64(len(result.own.Body))
 	}
 	e.ended, e.result, e.replyBy = true, result, w.host.Now()+w.config.Ledger.CommitTimeout
 	op := wire.Op{Kind: wire.OpFail, Attempt: e.attempt, Intent: e.intent, Class: result.class, Result: result.stored}
 	if result.class == "" {
 		op.Kind = wire.OpCommit
-		if int64(len(result.stored.Body)) > e.caller.Rule.MaxResultBytes {
-			op.Result, op.Missing = &wire.Result{Status: result.stored.Status}, wire.MissingTooLarge
+		if op.Missing = result.missing; op.Missing != "" {
+			op.Result = &wire.Result{Status: result.stored.Status}
 		}
 	}
 	w.settle(op, e.acknowledged)
@@ -134,14 +157,17 @@ func (e *execution) end(result ending) {
 func (e *execution) acknowledged(a wire.Answer) {
 	w := e.worker
 	delete(w.executions, e.attempt)
+	if e.result.own != nil {
+		w.replies -= int64(len(e.result.own.Body))
+	}
 	durable := a.Kind == wire.AnswerOK
 	e.tell(durable)
 	for _, c := range e.waiters {
 		switch {
 		case !durable:
 			w.reserveAnew(c)
-		case e.result.class == "" && int64(len(e.result.stored.Body)) > e.caller.Rule.MaxResultBytes:
-			c.refuse(missingProblem(wire.MissingTooLarge))
+		case e.result.missing != "":
+			c.refuse(missingProblem(e.result.missing))
 		case e.result.class == "":
 			c.reply(c.resultReply(*e.result.stored, outcomeCoalesced))
 		case c.ofExecutor(e.result.class, e.result.stored):
@@ -161,6 +187,11 @@ func (e *execution) tell(committed bool) {
 	}
 	var r Reply
 	switch own := e.result.own; {
+	case own == nil && e.result.class == "" && committed:
+		r = c.problemReply(problem{code: codeResultUnavailable,
+			detail: "it was executed; this proxy worker had no room for its result; do not repeat it"})
+	case own == nil && e.result.class == "":
+		r = c.failureReply(wire.ClassUnknown, nil)
 	case own == nil:
 		r = c.failureReply(e.result.class, nil)
 	case e.result.class != "":

@@ -31,6 +31,7 @@ type HTTPCall struct {
 	Headers [][2]string
 	Body    []byte
 	Timeout time.Duration
+	Room    func(size int) bool // whether a reply's body of that size may be read; nil: any may
 }
 
 // HTTPReply is what came back. Status 0 says that the call ended without a reply: reset, cut short or over a limit.
@@ -38,6 +39,7 @@ type HTTPReply struct {
 	Status  int
 	Headers [][2]string
 	Body    []byte
+	Unread  bool // there was a body, and no room for it
 }
 
 // Caller is the parked stream. Reply or GoOn is called, at most once, from the root context; a stream that is gone

@@ -47,6 +47,7 @@ func (c *Call) StreamEnded(r HTTPReply) {
 		return
 	}
 	c.streamEnd = &r
+	c.keepOfReply(0) // it is the execution's now
 	if c.running != nil {
 		c.running.finished(r)
 		c.worker.host.Wake()
@@ -59,7 +60,20 @@ func (c *Call) StreamPassed(r *HTTPReply) {
 	if c.MCP != nil {
 		r.Body = mcp.WithoutEvents(header(r.Headers, "content-type"), r.Body)
 	}
+	c.keepOfReply(int64(len(r.Body)))
 }
+
+// MostPassing is how much of a reply that passes is kept at most. A tools/call's has to be read whole, or nobody knows
+// how it ended, though its result may be larger than what is stored.
+func (c *Call) MostPassing() int64 {
+	if c.MCP != nil {
+		return max(c.Rule.MaxResultBytes, mostRead)
+	}
+	return c.Rule.MaxResultBytes
+}
+
+// mostRead is what is read at least of a tools/call's reply.
+const mostRead = 8 << 20
 
 // StreamLeft says that the caller's own stream ended before the reply did; r is what had passed of it. A tools/call whose
 // response was in that lacks nothing: clients leave an event stream once they have read the response. A stream's

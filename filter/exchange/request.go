@@ -22,7 +22,8 @@ const maxShownBytes = 16 << 10
 
 // toTool is the call that executes an attempt.
 func (c *Call) toTool(cluster, approvedBy string) HTTPCall {
-	return HTTPCall{Cluster: cluster, Headers: c.toolHeaders(approvedBy), Body: c.underOwnID(), Timeout: c.Rule.ExecutionTimeout}
+	return HTTPCall{Cluster: cluster, Headers: c.toolHeaders(approvedBy), Body: c.underOwnID(), Timeout: c.Rule.ExecutionTimeout,
+		Room: c.worker.roomForReply}
 }
 
 // toolHeaders are the caller's headers without what belongs to the caller's hop or to Idem. The tool is asked for a

@@ -6,6 +6,27 @@ import "time"
 // of address space at most and traps long before, taking every caller of the worker with it.
 const maxKept = 192 << 20
 
+// maxReplies bounds the replies of tools that one worker keeps until the ledger has acknowledged them, likewise.
+const maxReplies = 384 << 20
+
+// roomForReply says whether the worker has room for another reply with a body of size bytes.
+func (w *Worker) roomForReply(size int) bool { return w.replies+int64(size) <= maxReplies }
+
+// KeepReply says whether another piece of the reply that passes may be kept, and counts it. A stream's callback may call it.
+func (c *Call) KeepReply(size int) bool {
+	if !c.worker.roomForReply(size) {
+		return false
+	}
+	c.keepOfReply(c.replySize + int64(size))
+	return true
+}
+
+// keepOfReply says how much is kept of the reply that passes.
+func (c *Call) keepOfReply(size int64) {
+	c.worker.replies += size - c.replySize
+	c.replySize = size
+}
+
 // perCall is about what a parked call takes beside its body.
 const perCall = 8 << 10
 

@@ -72,6 +72,63 @@ func TestWorkerTakesNoMoreBodiesThanItMayKeep(t *testing.T) {
 	}
 }
 
+// Of a reply that there is no room for, the status still says how the execution ended.
+func TestReplyThatThereIsNoRoomForIsNotKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status, told  int
+		outcome, code string
+		op            wire.OpKind
+	}{
+		"a success": {200, 409, "refused", "result_unavailable", wire.OpCommit},
+		"a failure": {422, 502, "failed", "failed", wire.OpFail},
+		"a gateway": {504, 504, "in_doubt", "in_doubt", wire.OpFail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			c := b.execute("a")
+			b.tool().reply(HTTPReply{Status: tc.status, Headers: byTool(tc.status, "").Headers, Unread: true})
+			end := b.ledger(tc.op)
+			if op := end.ops(t)[0]; tc.op == wire.OpCommit && op.Missing != wire.MissingTooLarge {
+				t.Errorf("the ledger is told %+v", op)
+			}
+			end.answer(wire.Answer{Kind: wire.AnswerOK})
+			b.told(c, tc.told, tc.outcome, tc.code)
+		})
+	}
+}
+
+func TestRepliesAreCountedUntilTheLedgerHasThem(t *testing.T) {
+	b := newBench(t)
+	b.execute("a")
+	call := b.tool()
+	if !call.Room(maxReplies) || call.Room(maxReplies+1) {
+		t.Error("the bound is not where it is said to be")
+	}
+	call.reply(byTool(200, "12345"))
+	if call.Room(maxReplies-4) || !call.Room(maxReplies-5) {
+		t.Errorf("%d bytes are counted", b.worker.replies)
+	}
+	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+	if b.worker.replies != 0 {
+		t.Errorf("%d bytes are still counted as kept", b.worker.replies)
+	}
+
+	b = newBench(t)
+	b.rule.Inline = true
+	c := b.arrive("a")
+	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
+	b.worker.replies = maxReplies - 10
+	if !c.call.KeepReply(6) || c.call.KeepReply(5) || !c.call.KeepReply(4) {
+		t.Error("a stream keeps more than there is room for, or less")
+	}
+	c.call.StreamEnded(byTool(200, "0123456789"))
+	b.worker.Flush()
+	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+	if b.worker.replies != maxReplies-10 {
+		t.Errorf("%d bytes are still counted as kept by a stream that has ended", b.worker.replies-maxReplies+10)
+	}
+}
+
 func TestCallerHearsOfAStuckLedgerWithinItsTimeout(t *testing.T) {
 	b := newBench(t)
 	b.arrive("first") // whose batch is stuck

@@ -17,6 +17,7 @@ type Worker struct {
 	parked     map[*Call]struct{}    // callers without a reply
 	lookedAt   time.Duration         // when the parked callers' last bound was looked at
 	kept       int64                 // bytes of the bodies that calls keep
+	replies    int64                 // bytes of the tools' replies that are kept until the ledger has them
 	settling   []*settlement         // commits and fails that the ledger has not acknowledged
 	told       [len(gauges)]int      // what the statistics were last told
 	forgotten  uint64                // settlements given up for want of room, since there was some

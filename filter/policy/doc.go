@@ -89,7 +89,8 @@
 //	max_body_bytes                  1048576 (1 to 16777216). A call with more is refused with 413 body_too_large. Envoy
 //	                                must buffer at least as much.
 //	max_result_bytes                1048576 (1 to 16777216). A larger result reaches only the caller that executed; it
-//	                                is not kept, and everyone else is told 409 result_unavailable.
+//	                                is not kept, and everyone else is told 409 result_unavailable. (A tools/call that is
+//	                                executed inline and whose reply is over 8 MiB too is in doubt: nobody has read it.)
 //	keep_headers                    []. Reply headers that are kept although they usually are not, such as set-cookie.
 //	reply                           "transparent" (default): the tool's own reply. "envelope": wrapped in an object that
 //	                                tells the outcome; not with execution "inline".
