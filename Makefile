@@ -132,7 +132,7 @@ bench: build $(ENVOY) ## one table: bare Envoy, unique and replayed calls, as ra
 BENCH_LEDGER_ARGS ?=
 
 .PHONY: bench-ledger
-bench-ledger: bin/ledgerd $(POSTGRES) $(VALKEY) ## two tables: the ledger alone over each store, and how cost grows with what is kept
+bench-ledger: bin/ledgerd $(POSTGRES) $(VALKEY) ## three tables: the ledger alone over each store, how cost grows with what is kept, what a sweep costs
 	@$(GOBUILD) -o bin/bench-ledger ./e2e/ledger/bench
 	@bin/bench-ledger $(BENCH_LEDGER_ARGS)
 
@@ -186,10 +186,7 @@ $(VALKEY): $(VENV)/.stamp
 CLIENTS := e2e/mcp/clients
 
 $(MCP_PY): $(CLIENTS)/requirements.txt
-	rm -rf $(@D)
-	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes -r $<
-	touch $@
+	$(call make-venv,$(@D),$<)
 
 $(MCP_NODE): $(CLIENTS)/node.txt $(CLIENTS)/package.json $(CLIENTS)/package-lock.json $(MCP_PY)
 	rm -rf $(@D)
