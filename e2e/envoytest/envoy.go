@@ -48,8 +48,8 @@ func Start(t TB, o Options) *Envoy {
 	t.Helper()
 	e := newEnvoy(t, o)
 	e.run(t)
-	if err := poll(t.Context(), patience, func() bool { return e.ready() || !e.process.running() }); err != nil {
-		t.Fatalf("Envoy is not ready after %v", patience)
+	if err := poll(t.Context(), startPatience, func() bool { return e.ready() || !e.process.running() }); err != nil {
+		t.Fatalf("Envoy is not ready after %v", startPatience)
 	}
 	if !e.process.running() {
 		t.Fatalf("Envoy ended while it started: %v", e.process.err)
@@ -63,8 +63,8 @@ func Refused(t TB, o Options) (log string) {
 	t.Helper()
 	e := newEnvoy(t, o)
 	e.run(t)
-	if err := poll(t.Context(), patience, func() bool { return !e.process.running() || e.ready() }); err != nil {
-		t.Fatalf("Envoy neither refused its configuration nor got ready within %v", patience)
+	if err := poll(t.Context(), startPatience, func() bool { return !e.process.running() || e.ready() }); err != nil {
+		t.Fatalf("Envoy neither refused its configuration nor got ready within %v", startPatience)
 	}
 	if e.process.running() {
 		e.process.kill(t)
@@ -209,7 +209,7 @@ func (e *Envoy) Restart(t TB) {
 	t.Helper()
 	e.settings.Listen, e.settings.Admin = e.Address, strings.TrimPrefix(e.Admin, "http://")
 	e.run(t)
-	Until(t, 0, "Envoy to be ready again", e.ready)
+	Until(t, startPatience, "Envoy to be ready again", e.ready)
 }
 
 // Log gives what Envoy has logged.

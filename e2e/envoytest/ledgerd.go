@@ -51,8 +51,8 @@ func (l *Ledgerd) Start(t TB) {
 		"serve", "--listen", l.Address, "--admin-listen", l.Admin, "--data-dir", l.Dir,
 	}, l.args...)
 	l.process = start(t, "ledgerd", l.logFile, nil, Artifact(t, ledgerdFile), args...)
-	if err := poll(t.Context(), patience, func() bool { return l.Ready() || !l.process.running() }); err != nil {
-		t.Fatalf("ledgerd is not ready after %v", patience)
+	if err := poll(t.Context(), startPatience, func() bool { return l.Ready() || !l.process.running() }); err != nil {
+		t.Fatalf("ledgerd is not ready after %v", startPatience)
 	}
 	if !l.process.running() {
 		t.Fatalf("ledgerd ended while it started: %v", l.process.err)

@@ -8,6 +8,10 @@ import (
 // How long the package waits for something that should be there at once, on a machine that is busy with other things.
 const patience = 30 * time.Second
 
+// How long it waits for a program to be ready. Envoy compiles the module first, which takes seconds of two processors, and
+// more than a minute where others want them too.
+const startPatience = 3 * time.Minute
+
 // Until waits for a condition, looking often, and fails the test where it has not come true within the limit (0: half
 // a minute). What completes the sentence "waited … for".
 func Until(t TB, limit time.Duration, what string, cond func() bool) {
