@@ -40,19 +40,16 @@ func TestAWorkerThatIsLostDuringAnExecution(t *testing.T) {
 			t.Run(where, func(t *testing.T) { moduleTraps(t, here, elsewhere, where, int64(i+1)) })
 		}
 	})
+	file := filepath.Join(t.TempDir(), "listeners.json")
+	here := start(envoytest.Options{Edit: func(b envoytest.Bootstrap) { listenFrom(t, b, file) }})
+	t.Run("its configuration is replaced", func(t *testing.T) { configurationIsReplaced(t, here, elsewhere, file) })
 	t.Run("its Envoy is killed", func(t *testing.T) {
-		here := start(envoytest.Options{})
 		lost := loseWorker(t, here, elsewhere, "killed", func() { here.Kill9(t) })
 		for _, r := range lost {
 			if r.Err == nil {
 				t.Errorf("a caller of the Envoy that was killed got %v", r)
 			}
 		}
-	})
-	t.Run("its configuration is replaced", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "listeners.json")
-		here := start(envoytest.Options{Edit: func(b envoytest.Bootstrap) { listenFrom(t, b, file) }})
-		configurationIsReplaced(t, here, elsewhere, file)
 	})
 }
 
@@ -172,7 +169,7 @@ func configurationIsReplaced(t *testing.T, here, elsewhere *failureStack, file s
 	ways := executionsOf("replaced")
 	begin(ctx, t, here, elsewhere, ways)
 
-	editListener(t, file, `\"timeout\":\"2s\"`, `\"timeout\":\"2100ms\"`)
+	editListener(t, file, `\"timeout\":\"4s\"`, `\"timeout\":\"4100ms\"`)
 	for _, w := range ways {
 		for _, r := range []envoytest.Reply{<-w.executor, <-w.waiters[0]} {
 			if r.Err == nil || ctx.Err() != nil {
