@@ -18,7 +18,7 @@ type herd struct {
 
 // coalesce lets many callers ask for one call that is still running, and measures how soon after its end they have the
 // result.
-func coalesce(r *run, callers int) herd {
+func coalesce(r *envoytest.Program, callers int) herd {
 	s := envoytest.StartStack(r, envoytest.Options{Plugin: plugin, LogLevel: "error"})
 	release := s.Tool.Hold()
 	text := body("herd")

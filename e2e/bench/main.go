@@ -16,6 +16,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"idem/e2e/envoytest"
 )
 
 // settings are the flags.
@@ -43,8 +45,8 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	r := newRun(s.dir)
-	defer r.finish()
+	r := envoytest.NewProgram("bench", s.dir)
+	defer r.End()
 	publish(os.Stdout, s, func() []*row { return measure(r, s) }, func() herd { return coalesce(r, s.callers) })
 }
 

@@ -31,7 +31,7 @@ func body(customer string) []byte {
 // replayed is how many different calls the replay rows repeat.
 const replayed = 64
 
-func measure(r *run, s settings) []*row {
+func measure(r *envoytest.Program, s settings) []*row {
 	servers := startServers(r)
 	known := make([][]byte, replayed)
 	for i := range known {
@@ -56,7 +56,7 @@ func measure(r *run, s settings) []*row {
 		{envoy: servers.guarded, outcome: "executed"}, {envoy: servers.bare}, {envoy: servers.authorized},
 	} {
 		l := load{address: first.envoy.Address, connections: 1, limit: time.Minute, calls: replayed, body: repeat, outcome: first.outcome}
-		if _, err := l.measure(r.ctx); err != nil {
+		if _, err := l.measure(r.Context()); err != nil {
 			r.Fatalf("warming up: %v", err)
 		}
 	}
@@ -67,7 +67,7 @@ func measure(r *run, s settings) []*row {
 				address: row.envoy.Address, connections: row.connections, body: row.body, outcome: row.outcome,
 				limit: time.Duration(s.seconds * float64(time.Second)), calls: s.calls,
 			}
-			got, err := l.measure(r.ctx)
+			got, err := l.measure(r.Context())
 			if err != nil {
 				r.Fatalf("%s, %d connections: %v", row.name, row.connections, err)
 			}

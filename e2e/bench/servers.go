@@ -23,7 +23,7 @@ type servers struct {
 // rule guards the tool as a user would who has no wish but the defaults.
 const plugin = `{"ledger":{"cluster":"ledgerd"},"execute":{"cluster":"idem-execute"},"calls":[{"match":{"path_prefix":"/tools/"}}]}`
 
-func startServers(r *run) servers {
+func startServers(r *envoytest.Program) servers {
 	s := servers{executions: new(atomic.Int64)}
 	tool := serve(r, func(w http.ResponseWriter, q *http.Request) {
 		n := s.executions.Add(1)
@@ -46,7 +46,7 @@ func startServers(r *run) servers {
 	return s
 }
 
-func serve(r *run, handler http.HandlerFunc) (address string) {
+func serve(r *envoytest.Program, handler http.HandlerFunc) (address string) {
 	server := httptest.NewServer(handler)
 	r.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
@@ -67,7 +67,7 @@ func extAuthz(address string) map[string]any {
 }
 
 // replaceFilter puts other HTTP filters (or none) in the place of Idem's.
-func replaceFilter(r *run, b envoytest.Bootstrap, by ...any) {
+func replaceFilter(r *envoytest.Program, b envoytest.Bootstrap, by ...any) {
 	manager := b.Manager("idem")
 	filters, _ := manager["http_filters"].([]any)
 	if len(filters) == 0 || filters[0].(map[string]any)["name"] != "idem" {
@@ -77,7 +77,7 @@ func replaceFilter(r *run, b envoytest.Bootstrap, by ...any) {
 }
 
 // memory is what a process holds in RAM, in MiB.
-func memory(r *run, pid int) float64 {
+func memory(r *envoytest.Program, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		r.Fatalf("%v", err)

@@ -13,8 +13,7 @@ package envoytest
 
 import "context"
 
-// TB is what the package needs of a test. *testing.T and *testing.B have it; a program that is no test can bring its
-// own.
+// TB is what the package needs of a test. *testing.T and *testing.B have it, and so has [Program].
 type TB interface {
 	Helper()
 	Context() context.Context

@@ -1,8 +1,6 @@
 package mcp_test
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -10,51 +8,10 @@ import (
 	"idem/e2e/envoytest"
 )
 
-// world is what outlives the single test: it starts and ends the programs that all tests share.
-type world struct {
-	failed bool
-	undo   []func()
-}
+// all starts and ends the programs that all tests share.
+var all = envoytest.NewProgram("mcp", "")
 
-func (w *world) Helper()                           {}
-func (w *world) Context() context.Context          { return context.Background() }
-func (w *world) Cleanup(f func())                  { w.undo = append(w.undo, f) }
-func (w *world) Failed() bool                      { return w.failed }
-func (w *world) Logf(format string, args ...any)   { fmt.Printf(format+"\n", args...) }
-func (w *world) Errorf(format string, args ...any) { w.failed = true; w.Logf(format, args...) }
-
-// Fatalf ends everything: without the programs there is nothing to test.
-func (w *world) Fatalf(format string, args ...any) {
-	w.Errorf(format, args...)
-	w.end()
-	os.Exit(1)
-}
-
-func (w *world) TempDir() string {
-	dir, err := os.MkdirTemp("", "idem-mcp-")
-	if err != nil {
-		w.Fatalf("%v", err)
-	}
-	w.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
-func (w *world) end() {
-	for len(w.undo) > 0 {
-		last := w.undo[len(w.undo)-1]
-		w.undo = w.undo[:len(w.undo)-1]
-		last()
-	}
-}
-
-var all = &world{}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	all.failed = all.failed || code != 0
-	all.end()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(all.Tests(m)) }
 
 // rules are the ways in which the front is guarded, by the path's second part. A run is told only where there is
 // something to hold, and there nothing is taken for a retry by its moment.

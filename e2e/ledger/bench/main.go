@@ -24,6 +24,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"idem/e2e/envoytest"
 )
 
 // settings are the flags.
@@ -73,8 +75,8 @@ func main() {
 		os.Exit(2)
 	}
 	began := time.Now()
-	r := newRun(s.dir)
-	defer r.finish()
+	r := envoytest.NewProgram("bench", s.dir)
+	defer r.End()
 	speed := measureSpeed(r, s)
 	reportSpeed(os.Stdout, s, speed)
 	reportGrowth(os.Stdout, s, measureGrowth(r, s))

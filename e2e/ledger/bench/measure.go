@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"idem/e2e/envoytest"
 )
 
 // speed is one row of the first table.
@@ -19,10 +21,10 @@ type speed struct {
 // warmUp is how many calls are made before anything is measured. They are those that are replayed.
 const warmUp = 5000
 
-func measureSpeed(r *run, s settings) []speed {
+func measureSpeed(r *envoytest.Program, s settings) []speed {
 	var rows []speed
 	for _, kind := range s.stores {
-		r.part(func() {
+		r.Part(func() {
 			l := start(r, kind)
 			used := warmUp
 			l.measure(r, load{callers: 64, links: s.links, calls: warmUp})
@@ -45,9 +47,9 @@ func measureSpeed(r *run, s settings) []speed {
 func (s settings) time() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
 
 // measure runs a load on a ledger. A wrong answer ends the run.
-func (l *ledger) measure(r *run, of load) figures {
+func (l *ledger) measure(r *envoytest.Program, of load) figures {
 	of.address = l.ledgerd.Address
-	f, err := of.measure(r.ctx)
+	f, err := of.measure(r.Context())
 	if err != nil {
 		r.Fatalf("%s, %d callers: %v", l.kind, of.callers, err)
 	}
@@ -56,7 +58,7 @@ func (l *ledger) measure(r *run, of load) figures {
 }
 
 // groups reads how many groups of writes ledgerd's store has made durable, and how many writes were in them.
-func (l *ledger) groups(r *run) (groups, writes float64) {
+func (l *ledger) groups(r *envoytest.Program) (groups, writes float64) {
 	response, err := http.Get("http://" + l.ledgerd.Admin + "/metrics")
 	if err != nil {
 		r.Fatalf("%v", err)
@@ -89,10 +91,10 @@ type growth struct {
 // growthCallers is how many callers fill a store and measure it.
 const growthCallers = 64
 
-func measureGrowth(r *run, s settings) []growth {
+func measureGrowth(r *envoytest.Program, s settings) []growth {
 	var rows []growth
 	for _, kind := range s.grow {
-		r.part(func() {
+		r.Part(func() {
 			l := start(r, kind)
 			used := 0
 			for _, n := range s.rows {

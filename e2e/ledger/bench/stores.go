@@ -23,7 +23,7 @@ type ledger struct {
 }
 
 // start starts a ledgerd over a new store.
-func start(r *run, kind string) *ledger {
+func start(r *envoytest.Program, kind string) *ledger {
 	l := &ledger{kind: kind}
 	switch kind {
 	case "postgres":
@@ -45,15 +45,15 @@ func start(r *run, kind string) *ledger {
 }
 
 // query asks PostgreSQL how large its database is.
-func query(r *run, s *pgtest.Server) (bytes int64) {
-	if err := s.Connect(r).QueryRow(r.ctx, "SELECT pg_database_size(current_database())").Scan(&bytes); err != nil {
+func query(r *envoytest.Program, s *pgtest.Server) (bytes int64) {
+	if err := s.Connect(r).QueryRow(r.Context(), "SELECT pg_database_size(current_database())").Scan(&bytes); err != nil {
 		r.Fatalf("the size of the database: %v", err)
 	}
 	return bytes
 }
 
 // size sums up the files of a folder.
-func size(r *run, dir string) (bytes int64) {
+func size(r *envoytest.Program, dir string) (bytes int64) {
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func size(r *run, dir string) (bytes int64) {
 }
 
 // memory is what a process has in RAM now, in bytes.
-func memory(r *run, pid int) int64 {
+func memory(r *envoytest.Program, pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		r.Fatalf("%v", err)

@@ -16,16 +16,16 @@ type sweep struct {
 // sweepCallers is how many callers call before, during and after a sweep.
 const sweepCallers = 16
 
-func measureSweeps(r *run, s settings) []sweep {
+func measureSweeps(r *envoytest.Program, s settings) []sweep {
 	var rows []sweep
 	for _, kind := range s.sweep {
-		r.part(func() { rows = append(rows, measureSweep(r, s, kind)) })
+		r.Part(func() { rows = append(rows, measureSweep(r, s, kind)) })
 	}
 	return rows
 }
 
 // measureSweep lets a retention end while no ledgerd runs, so that the one which is started then finds all of it due.
-func measureSweep(r *run, s settings, kind string) sweep {
+func measureSweep(r *envoytest.Program, s settings, kind string) sweep {
 	l := start(r, kind)
 	// They must last until all are made, and new ones measured once: so it matters how fast that is.
 	pace := l.measure(r, load{callers: growthCallers, links: s.links, calls: warmUp}).callsPerSecond()
@@ -45,7 +45,7 @@ func measureSweep(r *run, s settings, kind string) sweep {
 	l.ledgerd.Stop(r)
 	select {
 	case <-time.After(time.Until(over)):
-	case <-r.ctx.Done():
+	case <-r.Context().Done():
 	}
 	l.ledgerd.Start(r)
 	envoytest.Until(r, time.Minute, "the sweep", func() bool { return l.ledgerd.Counter(r, "expired") > 0 })
