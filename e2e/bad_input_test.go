@@ -9,7 +9,7 @@ import (
 )
 
 func TestUnreadableCalls(t *testing.T) {
-	s := envoytest.StartStack(t, envoytest.Options{})
+	s := demoStack(t)
 	t.Run("malformed bodies", func(t *testing.T) { malformedBodies(t, s) })
 	t.Run("other media types", func(t *testing.T) { otherMediaTypes(t, s) })
 	t.Run("large bodies", func(t *testing.T) { largeBodies(t, s) })

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCallersThatLeave(t *testing.T) {
-	s := envoytest.StartStack(t, envoytest.Options{})
+	s := demoStack(t)
 	t.Run("the caller leaves and the retry replays", func(t *testing.T) { callerLeaves(t, s) })
 	t.Run("a waiter leaves and the others get the result", func(t *testing.T) { waiterLeaves(t, s) })
 }

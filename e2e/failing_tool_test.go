@@ -8,7 +8,7 @@ import (
 )
 
 func TestFailuresOfTheTool(t *testing.T) {
-	s := envoytest.StartStack(t, envoytest.Options{})
+	s := demoStack(t)
 	t.Run("everyone has the failure and the next executes", func(t *testing.T) {
 		failsForEveryone(t, s, "envelope", "/api/invoke")
 		failsForEveryone(t, s, "transparent", "/tools/refund")

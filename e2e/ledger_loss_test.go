@@ -9,7 +9,7 @@ import (
 
 // Without a ledger nothing is executed: fail closed. With it back, on the same data, what was known is known.
 func TestWithoutALedgerTheToolIsNotReached(t *testing.T) {
-	s := envoytest.StartStack(t, envoytest.Options{Plugin: plugin(`{"match":{"path":"/api/invoke"},"reply":"envelope"}`)})
+	s := demoStack(t)
 	first := s.Call(t, envoytest.Call{Body: refundA})
 	expect(t, "the first call", first, http.StatusOK, "executed")
 
@@ -23,7 +23,7 @@ func TestWithoutALedgerTheToolIsNotReached(t *testing.T) {
 	}
 	expectExecutions(t, s.Tool, 1)
 
-	s.Ledgerd.Start(t)
+	s.Ledgerd.Start(shared) // for the tests to come too
 	again := s.Call(t, envoytest.Call{Body: refundA})
 	expect(t, "the first call again", again, http.StatusOK, "replay")
 	if refundID(t, again) != refundID(t, first) {

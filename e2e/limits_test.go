@@ -50,7 +50,7 @@ func TestMoreLargeBodiesThanAWorkerMayKeep(t *testing.T) {
 
 // A request that the first listener takes is taken by the way to the tool too: a refusal there would be a doubt.
 func TestAsManyHeadersAsTheListenerTakes(t *testing.T) {
-	stack := envoytest.StartStack(t, envoytest.Options{Plugin: plugin(`{"match":{"path":"/api/invoke"}}`)})
+	stack := demoStack(t)
 	many := map[string]string{}
 	for i := range 85 {
 		many[fmt.Sprintf("x-more-%d", i)] = "1"

@@ -13,8 +13,7 @@ import (
 // Hundreds of agents that never see each other ask for one refund at once: one execution, and everyone has its result,
 // wherever they came in.
 func TestManyCallersOneExecution(t *testing.T) {
-	for _, workers := range []int{1, 2} {
-		s := envoytest.StartStack(t, envoytest.Options{Concurrency: workers})
+	for workers, s := range map[int]*envoytest.Stack{1: demoStack(t), 2: envoytest.StartStack(t, envoytest.Options{Concurrency: 2})} {
 		for _, c := range []struct {
 			reply, path string
 			callers     int

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTransparentReplies(t *testing.T) {
-	s := envoytest.StartStack(t, envoytest.Options{})
+	s := demoStack(t)
 	t.Run("a replay keeps status and headers", func(t *testing.T) { replayKeepsStatusAndHeaders(t, s) })
 	t.Run("unmatched calls pass untouched", func(t *testing.T) { unmatchedCallsPass(t, s) })
 	t.Run("headers of callers end at Idem", func(t *testing.T) { idemHeadersEnd(t, s) })

@@ -52,6 +52,7 @@ type Tool struct {
 	usual    Behaviour
 	answers  http.HandlerFunc // in place of the usual behaviour; nil: there is none
 	gate     chan struct{}    // calls wait until it is closed; nil: they do not
+	letGo    func()           // closes it
 	received []Received
 	given    int // numbers of successes, over all
 	server   *http.Server
@@ -86,26 +87,33 @@ func (tool *Tool) Answer(h http.HandlerFunc) {
 	tool.answers = h
 }
 
-// Forget makes the tool as it was when it started, but for the numbers that it has given: it answers 200, and no call has
-// reached it.
+// Forget makes the tool as it was when it started, but for the numbers that it has given: it answers 200, holds nobody, and
+// no call has reached it.
 func (tool *Tool) Forget() {
+	tool.mu.Lock()
+	letGo := tool.letGo
+	tool.mu.Unlock()
+	if letGo != nil { // by a test that failed
+		letGo()
+	}
 	tool.mu.Lock()
 	defer tool.mu.Unlock()
 	tool.usual, tool.answers, tool.received = OK, nil, nil
 }
 
-// Hold makes the calls to come stay in the tool, counted, until release is called.
+// Hold makes the calls to come stay in the tool, counted, until release is called, or the tool is to forget.
 func (tool *Tool) Hold() (release func()) {
 	gate := make(chan struct{})
-	tool.mu.Lock()
-	tool.gate = gate
-	tool.mu.Unlock()
-	return sync.OnceFunc(func() {
+	release = sync.OnceFunc(func() {
 		tool.mu.Lock()
 		defer tool.mu.Unlock()
 		close(gate)
-		tool.gate = nil
+		tool.gate, tool.letGo = nil, nil
 	})
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	tool.gate, tool.letGo = gate, release
+	return release
 }
 
 // Refuse makes the tool refuse connections and breaks those it has, until Accept.
