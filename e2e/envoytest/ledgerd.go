@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // Ledgerd is a ledgerd process with a data directory and addresses that outlive it.
@@ -114,6 +115,30 @@ func (l *Ledgerd) Counter(t TB, name string) int64 {
 	var state struct{ Counters map[string]int64 }
 	l.get(t, "/api/state?limit=1", &state)
 	return state.Counters[name]
+}
+
+// Gauge gives one of ledgerd's metrics that has no labels, and fails the test where there is none of the name.
+func (l *Ledgerd) Gauge(t TB, name string) (value float64) {
+	t.Helper()
+	response, err := http.Get("http://" + l.Admin + "/metrics")
+	if err != nil {
+		t.Fatalf("ledgerd's metrics: %v", err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("ledgerd's metrics: %v", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if number, found := strings.CutPrefix(line, name+" "); found {
+			if value, err = strconv.ParseFloat(strings.TrimSpace(number), 64); err != nil {
+				t.Fatalf("ledgerd's %s: %v", name, err)
+			}
+			return value
+		}
+	}
+	t.Fatalf("%s is not among ledgerd's metrics (status %d)", name, response.StatusCode)
+	return 0
 }
 
 // Row is a row of the ledger as people see it.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,25 +12,11 @@ import (
 	"idem/e2e/envoytest"
 )
 
-// number reads a setting of the test from the environment.
-func number(t *testing.T, name string, otherwise int64) int64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s is %q, want a whole number", name, text)
-	}
-	return n
-}
-
 // settings are IDEM_SOAK_CALLS, how many calls are made, and IDEM_SOAK_SEED, which repeats a run as far as the machine
 // does.
 func settings(t *testing.T, calls int64) (int64, uint64) {
 	t.Helper()
-	calls, seed := number(t, "IDEM_SOAK_CALLS", calls), uint64(number(t, "IDEM_SOAK_SEED", time.Now().UnixNano()))
+	calls, seed := envoytest.Setting(t, "IDEM_SOAK_CALLS", calls), uint64(envoytest.Setting(t, "IDEM_SOAK_SEED", time.Now().UnixNano()))
 	t.Logf("%d calls, IDEM_SOAK_SEED=%d", calls, seed)
 	return calls, seed
 }
@@ -131,8 +115,8 @@ func (s *stack) finish(t *testing.T) {
 		t.Errorf("and %d more", more)
 	}
 	for _, gauge := range []string{"idem_waits_under_way", "idem_operations_under_way"} {
-		if n := s.gauge(t, gauge); n != "0" {
-			t.Errorf("ledgerd's %s is %s at the end", gauge, n)
+		if n := s.ledgerd.Gauge(t, gauge); n != 0 {
+			t.Errorf("ledgerd's %s is %v at the end", gauge, n)
 		}
 	}
 	for worker := range workers {

@@ -2,11 +2,7 @@ package soak
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -92,24 +88,4 @@ func (s *stack) measure(t *testing.T) (m measured) {
 		t.Fatal(err)
 	}
 	return m
-}
-
-// gauge gives one of ledgerd's metrics, as it is written.
-func (s *stack) gauge(t *testing.T, name string) string {
-	t.Helper()
-	response, err := http.Get("http://" + s.ledgerd.Admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, name+" "); found {
-			return strings.TrimSpace(value)
-		}
-	}
-	return fmt.Sprintf("not among the metrics (status %d)", response.StatusCode)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"idem/e2e/envoytest"
 	"idem/ledgerd/store"
 )
 
@@ -116,7 +117,7 @@ func TestABrokenStoreIsNoticed(t *testing.T) {
 		{"that reads what is no longer true", &broken{load: stale}, false},
 	} {
 		t.Run(way.name, func(t *testing.T) {
-			seed := uint64(number(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))
+			seed := uint64(envoytest.Setting(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))
 			t.Logf("IDEM_HISTORY_SEED=%d", seed)
 			m := NewMaker(t, inMemory, Options{Seed: seed, Break: func(s store.Store, random *rand.Rand) store.Store {
 				return &broken{Store: s, random: random, swap: way.broken.swap, load: way.broken.load}

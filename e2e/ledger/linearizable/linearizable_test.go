@@ -3,11 +3,10 @@ package linearizable
 import (
 	"errors"
 	"log/slog"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
+	"idem/e2e/envoytest"
 	"idem/ledgerd/store"
 	"idem/ledgerd/store/memory"
 	"idem/ledgerd/store/postgres"
@@ -76,20 +75,6 @@ func views(s store.Store, nodes int) []store.Store {
 	return all
 }
 
-// number reads a setting of the test from the environment.
-func number(t *testing.T, name string, otherwise int64) int64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s is %q, want a whole number", name, text)
-	}
-	return n
-}
-
 // Several ledgers over one store of each kind, and one that knows that it is the only one over those kinds that have one.
 // IDEM_HISTORY_SECONDS says for how long, IDEM_HISTORY_SEED repeats what can be repeated.
 func TestHistoriesAreLinearizable(t *testing.T) {
@@ -108,8 +93,8 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 		{"redis, three ledgers", inRedis, served},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Seed = uint64(number(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))
-			limit := time.Duration(number(t, "IDEM_HISTORY_SECONDS", 2)) * time.Second
+			c.o.Seed = uint64(envoytest.Setting(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))
+			limit := time.Duration(envoytest.Setting(t, "IDEM_HISTORY_SECONDS", 2)) * time.Second
 			t.Logf("IDEM_HISTORY_SEED=%d", c.o.Seed)
 			checkFor(t, NewMaker(t, c.open, c.o), limit)
 		})

@@ -18,7 +18,7 @@ func TestHistoriesOfProcessesAreLinearizable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := start(t)
 			envoytest.MakeStore(t, store)
-			o := Options{Faults: true, Seed: uint64(number(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))}
+			o := Options{Faults: true, Seed: uint64(envoytest.Setting(t, "IDEM_HISTORY_SEED", time.Now().UnixNano()))}
 			for range 2 {
 				l := envoytest.StartLedgerd(t, "", "--store", store)
 				o.Processes = append(o.Processes, Process{Data: l.Address, Admin: l.Admin, Crash: func() {
@@ -27,7 +27,7 @@ func TestHistoriesOfProcessesAreLinearizable(t *testing.T) {
 				}})
 			}
 			t.Logf("IDEM_HISTORY_SEED=%d", o.Seed)
-			checkFor(t, NewMaker(t, nil, o), time.Duration(number(t, "IDEM_HISTORY_SECONDS", 2))*time.Second)
+			checkFor(t, NewMaker(t, nil, o), time.Duration(envoytest.Setting(t, "IDEM_HISTORY_SECONDS", 2))*time.Second)
 		})
 	}
 }

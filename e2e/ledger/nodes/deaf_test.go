@@ -55,24 +55,9 @@ func TestANodeThatHearsNothingFindsItByPolling(t *testing.T) {
 }
 
 // waits reads how many waits a ledgerd has under way.
-func waits(t *testing.T, l *envoytest.Ledgerd) (n int) {
+func waits(t *testing.T, l *envoytest.Ledgerd) float64 {
 	t.Helper()
-	response, err := http.Get("http://" + l.Admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(text) {
-		if _, err := fmt.Sscanf(string(line), "idem_waits_under_way %d", &n); err == nil {
-			return n
-		}
-	}
-	t.Fatalf("no idem_waits_under_way in %s", text)
-	return 0
+	return l.Gauge(t, "idem_waits_under_way")
 }
 
 func ask(t *testing.T, l *envoytest.Ledgerd, op wire.Op, want wire.AnswerKind) {

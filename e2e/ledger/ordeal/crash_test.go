@@ -4,27 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"idem/e2e/envoytest"
 )
-
-// number reads a setting of the test from the environment.
-func number(t *testing.T, name string, otherwise int64) int64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s is %q, want a whole number", name, text)
-	}
-	return n
-}
 
 // callers is how many call at once: enough that every write of the store is shared by several.
 const callers = 48
@@ -38,7 +22,7 @@ const patience = 5 * time.Minute
 func TestNothingAnsweredIsLostWhenProcessesAreKilled(t *testing.T) {
 	for _, at := range everywhere {
 		t.Run(at.name, func(t *testing.T) {
-			cycles, seed := int(number(t, "IDEM_CRASH_CYCLES", at.cycles)), uint64(number(t, "IDEM_CRASH_SEED", time.Now().UnixNano()))
+			cycles, seed := int(envoytest.Setting(t, "IDEM_CRASH_CYCLES", at.cycles)), uint64(envoytest.Setting(t, "IDEM_CRASH_SEED", time.Now().UnixNano()))
 			t.Logf("%d cycles, IDEM_CRASH_SEED=%d", cycles, seed)
 			ctx, cancel := context.WithTimeout(t.Context(), patience+time.Duration(cycles)*10*time.Second)
 			defer cancel()
