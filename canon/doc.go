@@ -78,10 +78,11 @@
 // tool of that name.
 //
 // Of a path, percent escapes have one form (RFC 3986, section 6.2.2). The query is sorted by name; equal names, and
-// names in one list such as items[][sku] and items[][qty], keep their order, and a plus sign is no space. The host is in
-// lower case, without the dot of the root and without port 80 or 443; another port is another server. Headers by which a request asks for another thing than its method and body
-// say count too: if-match and its kin (RFC 9110, section 13.1), and x-http-method-override and its kin. A query's
-// volatile names count unless the rule drops them: for a call without a body the query is all there is.
+// names in one list such as items[][sku] and items[][qty], keep their order, and a plus sign is no space. The host is
+// in lower case, without the dot of the root and without port 80 or 443; another port is another server. Headers by
+// which a request asks for another thing than its method and body say count too: if-match and its kin (RFC 9110,
+// section 13.1), and x-http-method-override and its kin. A query's volatile names count unless the rule drops them: for
+// a call without a body the query is all there is.
 //
 // # Volatile fields
 //
@@ -114,9 +115,9 @@
 // currency that it lists counts by its code, also where an amount that is not listed has taken it in; beside an amount
 // of it that is listed too, it says nothing more.
 //
-// Names that merely look alike count: id, order_id, reference, created_at, thread_id, session_id. So do CloudEvents' id and
-// time, which say which event it is; AWS's ClientToken and a call_id, because a token may be a client's and a call one by
-// telephone; LangChain's config.run_id, because a config is the tool's own and may name the run to act on.
+// Names that merely look alike count: id, order_id, reference, created_at, thread_id, session_id. So do CloudEvents' id
+// and time, which say which event it is; AWS's ClientToken and a call_id, because a token may be a client's and a call
+// one by telephone; LangChain's config.run_id, because a config is the tool's own and may name the run to act on.
 //
 // # E-mail addresses
 //
@@ -178,10 +179,10 @@
 // of cookie where neither is there; a rule names other sources, all of which count, or none. The digest is made with
 // the deployment's key; credentials stand in nothing that this package gives away. A call that has none of the rule's
 // sources is unstable_scope: it would share its results with every other such call. (A rule that wants that says none,
-// or gives a value as its last source.) So are a claim, or a name in the peer's certificate, that the rule names and that
-// nobody verified, and schemes whose credentials differ on every request: AWS signatures, Digest, DPoP, Hawk, MAC, HTTP
-// Signature, Azure SharedKey, Negotiate, NTLM, and OAuth 1.0. Headers that are there and say nothing about who calls do
-// not count, except stripe-account, x-org-id, x-tenant-id and those that the rule adds.
+// or gives a value as its last source.) So are a claim, or a name in the peer's certificate, that the rule names and
+// that nobody verified, and schemes whose credentials differ on every request: AWS signatures, Digest, DPoP, Hawk, MAC,
+// HTTP Signature, Azure SharedKey, Negotiate, NTLM, and OAuth 1.0. Headers that are there and say nothing about who
+// calls do not count, except stripe-account, x-org-id, x-tenant-id and those that the rule adds.
 //
 // # Cost
 //

@@ -20,9 +20,9 @@ type matched struct {
 	unread  bool         // a rule in mode shadow could not read the call
 }
 
-// decisive gives those of the rules that may be for a call that decide what becomes of it: up to the first without tools,
-// for that one holds whatever the body says, also where its mode is shadow or off and the body cannot be read. Where all
-// that is left is off there are none, and nobody needs to read the call.
+// decisive gives those of the rules that may be for a call that decide what becomes of it: up to the first without
+// tools, for that one holds whatever the body says, also where its mode is shadow or off and the body cannot be read.
+// Where all that is left is off there are none, and nobody needs to read the call.
 func decisive(rules []*policy.Rule) []*policy.Rule {
 	if i := slices.IndexFunc(rules, func(r *policy.Rule) bool { return len(r.Match.Tools) == 0 }); i >= 0 {
 		rules = rules[:i+1]
@@ -34,8 +34,8 @@ func decisive(rules []*policy.Rule) []*policy.Rule {
 }
 
 // match gives the first of these decisive rules that the call falls under, and the call in its canonical form. A call
-// that cannot be read under an enforcing rule is refused, also where only the rule's tools could not be judged because of
-// that. An MCP message that is no tools/call falls under no rule.
+// that cannot be read under an enforcing rule is refused, also where only the rule's tools could not be judged because
+// of that. An MCP message that is no tools/call falls under no rule.
 func (s *stream) match(rules []*policy.Rule) (m matched, refused *canon.Error) {
 	for _, rule := range rules {
 		action, request, err := s.read(rule)

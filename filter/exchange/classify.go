@@ -24,8 +24,8 @@ const viaUpstream = "via_upstream"
 const notSentFlags = "UF,UH,NR,UO,NC"
 
 // refusedStream is how the details begin where the upstream refused the stream, or announced (GOAWAY) that it would not
-// serve it: so it promises that it processed nothing of it (RFC 9113 section 8.7). The flag of such a reply, resetFlag, is
-// that of every reset.
+// serve it: so it promises that it processed nothing of it (RFC 9113 section 8.7). The flag of such a reply, resetFlag,
+// is that of every reset.
 const (
 	refusedStream = "upstream_reset_before_response_started{remote_refused_stream_reset"
 	resetFlag     = "UR"
@@ -59,8 +59,9 @@ var byStatus = map[policy.Class]wire.Class{
 	policy.Unknown:  wire.ClassUnknown,
 }
 
-// ofAttempts gives what the class of the last attempt says of all of them. The route that we ship makes one; a retry hides
-// the end of the attempt before it, so that a failure of the last proves nothing. A success is one whatever was before.
+// ofAttempts gives what the class of the last attempt says of all of them. The route that we ship makes one; a retry
+// hides the end of the attempt before it, so that a failure of the last proves nothing. A success is one whatever was
+// before.
 func ofAttempts(last wire.Class, r HTTPReply) wire.Class {
 	attempts := header(r.Headers, headerAttempts)
 	if n, err := strconv.Atoi(attempts); last != "" && attempts != "-" && (err != nil || n > 1) {

@@ -11,7 +11,8 @@ import (
 	"idem/ledgerd/wire"
 )
 
-// The codes of refusals (the README lists them for callers). The codes of calls that cannot be read come from package canon.
+// The codes of refusals (the README lists them for callers). The codes of calls that cannot be read come from package
+// canon.
 const (
 	codeHeld              = "held"
 	codeInFlight          = "in_flight"
@@ -40,8 +41,8 @@ type problem struct {
 	hasOffset  bool
 }
 
-// problemKind is what a code means to a caller. A problem's detail goes on from the title without saying it again: a model
-// reads "title: detail." as one text.
+// problemKind is what a code means to a caller. A problem's detail goes on from the title without saying it again: a
+// model reads "title: detail." as one text.
 type problemKind struct {
 	status    int
 	title     string

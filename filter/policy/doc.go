@@ -10,9 +10,9 @@
 // # The document
 //
 // One JSON object (RFC 8259, UTF-8), or a google.protobuf.Struct, which Envoy hands over as protobuf. Its numbers are
-// doubles, so 1048576, 1048576.0 and 1.048576e+06 are one number here. Durations are texts such as "500ms", "1m30s" or "24h", in
-// whole milliseconds. Sizes are bytes. Header names may be written in any case. An empty list is a mistake where it
-// would mean something else than the default.
+// doubles, so 1048576, 1048576.0 and 1.048576e+06 are one number here. Durations are texts such as "500ms", "1m30s" or
+// "24h", in whole milliseconds. Sizes are bytes. Header names may be written in any case. An empty list is a mistake
+// where it would mean something else than the default.
 //
 //	ledger                          required
 //	  cluster                       required. The Envoy cluster of ledgerd.
@@ -107,28 +107,29 @@
 //	                                under the same key, after execution_timeout.
 //
 // A source is an object with exactly one of: pointer (into the body), header, cookie, value (this very text), metadata
-// (a path of at least two names into Envoy's dynamic metadata, to a text, a number or a truth value), certificate (of the certificate that the peer showed and
-// Envoy verified: "uri_san" and "dns_san", its first name of that kind, "subject", or "sha256", which is another for each
-// certificate). A call that does not have the metadata or the certificate that its scope names is refused with 400
-// unstable_scope.
+// (a path of at least two names into Envoy's dynamic metadata, to a text, a number or a truth value), certificate (of
+// the certificate that the peer showed and Envoy verified: "uri_san" and "dns_san", its first name of that kind,
+// "subject", or "sha256", which is another for each certificate). A call that does not have the metadata or the
+// certificate that its scope names is refused with 400 unstable_scope.
 //
 // # What a rule matches
 //
-// All that the match names must hold. methods is ["POST"] unless it is given; a request that names another method than its
-// own (x-http-method-override, x-http-method, x-method-override, or _method in the query), which a tool may heed, is
-// guarded under both. host is compared without port and case.
-// A guard that names a host is only as tight as Envoy's virtual hosts: where a tool is reached under any host, leave it
-// out. tools are globs on the tool's name: * stands for any characters, ? for one. A rule without tools holds whatever the
-// body is: in mode "shadow" or "off" it lets a body pass that cannot be read or is too large, whatever rules come after it.
+// All that the match names must hold. methods is ["POST"] unless it is given; a request that names another method than
+// its own (x-http-method-override, x-http-method, x-method-override, or _method in the query), which a tool may heed,
+// is guarded under both. host is compared without port and case. A guard that names a host is only as tight as Envoy's
+// virtual hosts: where a tool is reached under any host, leave it out. tools are globs on the tool's name: * stands for
+// any characters, ? for one. A rule without tools holds whatever the body is: in mode "shadow" or "off" it lets a body
+// pass that cannot be read or is too large, whatever rules come after it.
 //
-// path is compared exactly but for a slash at its end, path_prefix as a beginning ("/tools" begins "/toolset" too; write
-// "/tools/"), both without the query. No spelling leads around a guard: `/api/%69nvoke`, `/api//invoke`,
+// path is compared exactly but for a slash at its end, path_prefix as a beginning ("/tools" begins "/toolset" too;
+// write "/tools/"), both without the query. No spelling leads around a guard: `/api/%69nvoke`, `/api//invoke`,
 // `/api/./invoke`, `/api/x/../invoke`, `/api%2Finvoke`, `/api\invoke`, `/api/invoke;v=1`, `/API/Invoke` and
 // `/api/invoke/` are all guarded by "/api/invoke", whatever Envoy normalizes and however the tool reads them, because a
 // path is looked at in every reading that percent-decoding (also repeated), merging slashes, resolving dot segments and
-// dropping path parameters give, in any order, and in any letter case. A rule that enforces matches when any of the readings does. A rule in
-// mode "shadow" or "off", which lets calls through, matches only when every reading does, as it is written. A path with more readings
-// than are worth looking at is guarded by every rule that enforces. A rule's own path must have one reading only.
+// dropping path parameters give, in any order, and in any letter case. A rule that enforces matches when any of the
+// readings does. A rule in mode "shadow" or "off", which lets calls through, matches only when every reading does, as
+// it is written. A path with more readings than are worth looking at is guarded by every rule that enforces. A rule's
+// own path must have one reading only.
 //
 // # What a route says
 //
@@ -140,12 +141,12 @@
 //	                                the rule's own it counts, so that calls of two paths are never one.
 //	mode                            The mode of every rule on this route, in place of its own.
 //
-// A rule with match.route true (beside it methods and tools only, and a name) is for routes alone. A mode that lets calls
-// through ("shadow", "off") counts only for a path that can be read in one way, and for calls that a rule in that mode
-// would match: the tool might read another as one that lies under another route; there the rule's own mode holds. Routes
-// are compared by Envoy, with letter case: where the tool makes no difference there, neither should they
-// (case_sensitive: false). Any other name or value under idem, a rule that is
-// none and a value that is no text are mistakes. All calls on such a route, guarded or not, get 500 misconfigured and do
-// not reach the tool, and the log says once what is wrong: what an operator wanted to guard must not pass because of a
-// slip. Former configurations (fingerprint.previous) are read as if the route had said the same then.
+// A rule with match.route true (beside it methods and tools only, and a name) is for routes alone. A mode that lets
+// calls through ("shadow", "off") counts only for a path that can be read in one way, and for calls that a rule in that
+// mode would match: the tool might read another as one that lies under another route; there the rule's own mode holds.
+// Routes are compared by Envoy, with letter case: where the tool makes no difference there, neither should they
+// (case_sensitive: false). Any other name or value under idem, a rule that is none and a value that is no text are
+// mistakes. All calls on such a route, guarded or not, get 500 misconfigured and do not reach the tool, and the log
+// says once what is wrong: what an operator wanted to guard must not pass because of a slip. Former configurations
+// (fingerprint.previous) are read as if the route had said the same then.
 package policy

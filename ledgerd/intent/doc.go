@@ -61,7 +61,8 @@
 // once the execution's time is over). The horizon is at most the retention.
 //
 // Before the table: an arrival past its NotAfter is late; the attempt of a live row gets its grant again; an attempt
-// that has ended, or may be one that has, gets nothing. Between lines 9 and 10: a fingerprint that has moved is decided elsewhere (moved.go).
+// that has ended, or may be one that has, gets nothing. Between lines 9 and 10: a fingerprint that has moved is decided
+// elsewhere (moved.go).
 //
 // # Attempts
 //

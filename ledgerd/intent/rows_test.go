@@ -10,8 +10,8 @@ import (
 )
 
 // specified lists every row of the specification's tables, in their words and order: what a command meets, and what its
-// sender is told, or how a row changes, and why (see decisions). Sub-cases and the rule's settings are rows of their own.
-// What a record does at its limits is no row; it is shown in limits_test.go.
+// sender is told, or how a row changes, and why (see decisions). Sub-cases and the rule's settings are rows of their
+// own. What a record does at its limits is no row; it is shown in limits_test.go.
 const specified = `
 before the table of arrivals
 	too late: late

@@ -16,10 +16,10 @@ const (
 	sweepMinds = 100 * time.Millisecond
 )
 
-// sweeping gives turns to a sweep. Its writes join the group commits of the calls; so that a backlog does not fill those,
-// it has no more than half as many under way as there are calls. That is enough to keep up with them for ever: a call is
-// written twice and swept once. Callers whose answers are on their way count too: they come again at once. And it takes
-// an eighth of the room for operations at most, so that no call is refused because of it.
+// sweeping gives turns to a sweep. Its writes join the group commits of the calls; so that a backlog does not fill
+// those, it has no more than half as many under way as there are calls. That is enough to keep up with them for ever: a
+// call is written twice and swept once. Callers whose answers are on their way count too: they come again at once. And
+// it takes an eighth of the room for operations at most, so that no call is refused because of it.
 func (l *Ledger) sweeping() *turn {
 	t := newTurn(nil)
 	var calls peak

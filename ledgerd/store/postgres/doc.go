@@ -22,8 +22,8 @@
 //
 // Now is the server's clock, reckoned from a sample that is taken every second ([estimate]), so that no operation pays
 // a round trip for it. It is a lower bound: never ahead of the server, behind it by at most the sample's round trip and
-// a thousandth of the sample's age. So two nodes that decide at once differ by a few milliseconds at most, and a decision
-// was made by a moment that had passed on the server before it was written.
+// a thousandth of the sample's age. So two nodes that decide at once differ by a few milliseconds at most, and a
+// decision was made by a moment that had passed on the server before it was written.
 //
 // It never steps back, whatever the server's clock does and whichever server is asked after a failover. In a process a
 // floor sees to that. Between nodes, each record carries the moment that it was decided by, and whoever loads it has a

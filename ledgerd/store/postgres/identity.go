@@ -37,7 +37,8 @@ func (s *Store) checkStore(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// lose ends the store's service for good: what was decided by what it knew is not known to the tables that are there now.
+// lose ends the store's service for good: what was decided by what it knew is not known to the tables that are there
+// now.
 func (s *Store) lose(ctx context.Context, c *pgx.Conn) error {
 	what := fmt.Sprintf("schema %s no longer says which store it is", s.schema)
 	var id string

@@ -15,10 +15,10 @@ import (
 	"idem/ledgerd/store"
 )
 
-// Open opens the store at a URL (see parse for its form). One that is not there it makes only with [Options.Migrate]. It
-// refuses with ErrURL what is no store's, with ErrNone where there is no store, with ErrRights a user who may not do what
-// is needed, with ErrUnsafe what would forget, with ErrDamaged a store of which a part is missing, with ErrForeign a
-// newer ledgerd's.
+// Open opens the store at a URL (see parse for its form). One that is not there it makes only with [Options.Migrate].
+// It refuses with ErrURL what is no store's, with ErrNone where there is no store, with ErrRights a user who may not do
+// what is needed, with ErrUnsafe what would forget, with ErrDamaged a store of which a part is missing, with ErrForeign
+// a newer ledgerd's.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {

@@ -24,8 +24,8 @@ func (s *Store) leftovers() (left []string, err error) {
 	return left, err
 }
 
-// refuseAnew refuses to make a new database beside what a former one has left: it would know nothing of what was executed.
-// An empty file is none: SQLite would begin anew in it, and throw away the log beside it.
+// refuseAnew refuses to make a new database beside what a former one has left: it would know nothing of what was
+// executed. An empty file is none: SQLite would begin anew in it, and throw away the log beside it.
 func (s *Store) refuseAnew() error {
 	what := "not there"
 	switch info, err := os.Stat(s.path); {

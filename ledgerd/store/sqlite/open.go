@@ -40,8 +40,9 @@ type Store struct {
 	closeErr error
 }
 
-// Open opens the store in the data directory dir, which it creates (0700) where it is missing, and brings its schema
-// to the newest version. It gives ErrInUse, ErrGone, ErrDamaged or ErrForeign, wrapped with what an operator needs to know.
+// Open opens the store in the data directory dir, which it creates (0700) where it is missing, and brings its schema to
+// the newest version. It gives ErrInUse, ErrGone, ErrDamaged or ErrForeign, wrapped with what an operator needs to
+// know.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {

@@ -76,7 +76,8 @@ func (s *Server) configure(lines string) error {
 	return errors.Join(err, conf.Close())
 }
 
-// AwaitStandby waits until the standby of that name is in a state: streaming, or sync, which is one that commits wait for.
+// AwaitStandby waits until the standby of that name is in a state: streaming, or sync, which is one that commits wait
+// for.
 func (s *Server) AwaitStandby(t TB, name, state string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
