@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// decisions names the rows of the specification's tables that decide what a command does: "line 9, committed: held
+// decisions names the cases of the specification's tables that decide what a command does: "line 9, committed: held
 // new_run" is line 9 about a committed row, "commit, released: fenced" a cell of the table of attempts, and "in_doubt ->
 // committed, committed" an arrow of the diagram. It decides nothing itself: it looks at what the machine found.
 func decisions(rec Record, cmd Command, at Moment) []string {

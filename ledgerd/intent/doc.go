@@ -35,7 +35,7 @@
 // # What an arrival gets: fingerprint f, run r
 //
 // The first line that fits decides: Record.line finds it, step.decide does what it says, and every line has its scripts
-// in testdata (rows_test.go). Released rows count as not there.
+// in testdata (cases_test.go). Released rows count as not there.
 //
 //	 1  a row of f with r among its runs (of several:     by its state: reserved, in_flight: wait; committed, alias:
 //	    the live one, then in_doubt, then committed or    replay; in_doubt, held, denied: the same; approved: execute

@@ -67,12 +67,12 @@ type witness struct {
 	log      []string
 
 	seen      map[string]bool // states and verdicts
-	specified map[string]bool // the rows of the tables
+	specified map[string]bool // the cases of the tables
 }
 
 func newWitness(t *testing.T, random *rand.Rand, seen map[string]bool) *witness {
 	return &witness{t: t, random: random, at: Moment{Now: start}, attempts: map[string]*execution{}, holds: map[string]bool{},
-		seen: seen, specified: specifiedRows()}
+		seen: seen, specified: specifiedCases()}
 }
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
@@ -145,7 +145,7 @@ func (w *witness) step() {
 	}
 	for _, row := range decisions(w.rec, cmd, w.at) {
 		if !w.specified[row] {
-			w.fatalf("decided by %q, which the specification's tables do not have (rows_test.go)", row)
+			w.fatalf("decided by %q, which the specification's tables do not have (cases_test.go)", row)
 		}
 	}
 	next, v := Step(w.rec, cmd, w.at)

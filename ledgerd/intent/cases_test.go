@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// specified lists every row of the specification's tables, in their words and order: what a command meets, and what its
-// sender is told, or how a row changes, and why (see decisions). Sub-cases and the rule's settings are rows of their
-// own. What a record does at its limits is no row; it is shown in limits_test.go.
+// specified lists every case of the specification's tables, in their words and order: what a command meets, and what its
+// sender is told, or how a row changes, and why (see decisions). The rule's settings are cases of their own. What a
+// record does at its limits is none; it is shown in limits_test.go.
 const specified = `
 before the table of arrivals
 	too late: late
@@ -218,20 +218,20 @@ time, beside what it does to rows
 	a fenced commit is forgotten
 `
 
-// specifiedRows reads the list.
-func specifiedRows() map[string]bool {
-	rows := map[string]bool{}
+// specifiedCases reads the list.
+func specifiedCases() map[string]bool {
+	cases := map[string]bool{}
 	for line := range strings.Lines(specified) {
-		if row, ok := strings.CutPrefix(line, "\t"); ok {
-			rows[strings.TrimSpace(row)] = true
+		if c, ok := strings.CutPrefix(line, "\t"); ok {
+			cases[strings.TrimSpace(c)] = true
 		}
 	}
-	return rows
+	return cases
 }
 
-// Every row of the tables has its script, and no script is decided by a row that the tables do not have. That no command
-// whatever is decided by such a row, TestInvariants sees to.
-func TestEveryRowOfTheTablesHasAScript(t *testing.T) {
+// Every case of the tables has its script, and no script is decided by a case that the tables do not have. That no
+// command whatever is decided by such a case, TestInvariants sees to.
+func TestEveryCaseOfTheTablesHasAScript(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -243,19 +243,19 @@ func TestEveryRowOfTheTablesHasAScript(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, decided := play(t, string(script))
-		for row := range decided {
-			in[row] = file
+		for c := range decided {
+			in[c] = file
 		}
 	}
-	rows := specifiedRows()
-	for _, row := range slices.Sorted(maps.Keys(rows)) {
-		if in[row] == "" {
-			t.Errorf("no script in testdata is decided by %q", row)
+	cases := specifiedCases()
+	for _, c := range slices.Sorted(maps.Keys(cases)) {
+		if in[c] == "" {
+			t.Errorf("no script in testdata is decided by %q", c)
 		}
 	}
-	for _, row := range slices.Sorted(maps.Keys(in)) {
-		if !rows[row] {
-			t.Errorf("%s is decided by %q, which is not in the list above", in[row], row)
+	for _, c := range slices.Sorted(maps.Keys(in)) {
+		if !cases[c] {
+			t.Errorf("%s is decided by %q, which is not in the list above", in[c], c)
 		}
 	}
 }
