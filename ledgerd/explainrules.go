@@ -51,12 +51,18 @@ func (r rules) choose(c explain.Call) (explain.Reader, error) {
 		return explain.Reader{}, err
 	}
 	call := whole.Canon()
-	for _, rule := range r.Candidates(policy.Route{}, policy.Methods(call.Method, call.Path, call.Header), call.Host, call.Path) {
+	for _, rule := range r.candidates(call) {
 		if action, err := rule.Canon.Read(call); err != nil || rule.Match.MatchesTool(action.Tool) {
 			return r.reader(slices.Index(r.Calls, rule), c), nil
 		}
 	}
 	return explain.Reader{}, &explain.UnchosenError{Detail: fmt.Sprintf("no rule matches %s %s: the filter would let the call pass untouched; the rules are: %s", call.Method, call.Path, r.names())}
+}
+
+// candidates gives the rules that may be for a call, on a route that says nothing.
+func (r rules) candidates(call canon.Call) []*policy.Rule {
+	methods := policy.Methods(call.Method, call.Path, call.Header)
+	return r.Candidates(policy.Route{}, methods, call.Host, call.Path)
 }
 
 // completed fills in what a call does not say of how it is sent, if all rules that may be meant would fill in the same.
@@ -71,7 +77,7 @@ func (r rules) completed(c explain.Call) (explain.Call, error) {
 		sameWay := func(f explain.Call) bool {
 			return f.Method == whole.Method && f.Host == whole.Host && f.Path == whole.Path
 		}
-		if slices.Contains(r.Candidates(policy.Route{}, policy.Methods(call.Method, call.Path, call.Header), call.Host, call.Path), rule) && !slices.ContainsFunc(found, sameWay) {
+		if slices.Contains(r.candidates(call), rule) && !slices.ContainsFunc(found, sameWay) {
 			found = append(found, whole)
 		}
 	}
