@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,11 @@ func replies(t *testing.T, w *web) {
 			rw.Header().Set("location", "/receipts/1")
 			rw.WriteHeader(http.StatusSeeOther)
 		}, http.StatusSeeOther, nil},
-		"empty": {func(rw http.ResponseWriter, _ *http.Request) { rw.Header().Set("content-type", "text/plain") }, http.StatusOK, nil},
+		"empty": {func(rw http.ResponseWriter, _ *http.Request) { rw.Header().Set("content-type", "application/pdf") }, http.StatusOK, nil},
+		"of no type": {func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header()["Content-Type"] = nil
+			rw.Write(binary)
+		}, http.StatusOK, binary},
 		"early hints": {func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("link", "</a.css>; rel=preload")
 			rw.WriteHeader(early)
@@ -81,6 +86,9 @@ func replies(t *testing.T, w *web) {
 		release()
 		first := <-executor
 		expect(t, name+": the executor", first, c.status, "executed")
+		if told, is := first.Header.Values("content-type"), typeOf(c.answer); !slices.Equal(told, is) {
+			t.Errorf("%s: the tool's content-type is %q, the executor is told %q", name, is, told)
+		}
 		if !bytes.Equal(first.Body, c.body) {
 			t.Errorf("%s: the executor's body has %d bytes, the tool's %d", name, len(first.Body), len(c.body))
 		}
@@ -106,6 +114,19 @@ func replies(t *testing.T, w *web) {
 			t.Errorf("%s: the tool was asked for %v", name, wants)
 		}
 	}
+}
+
+// typeOf is the content-type that a tool gives its answer, as an HTTP server sends it.
+func typeOf(answer http.HandlerFunc) []string {
+	tool := httptest.NewServer(answer)
+	defer tool.Close()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Get(tool.URL)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer response.Body.Close()
+	return response.Header.Values("content-type")
 }
 
 // lastingHeaders is what a reply's headers say, without what belongs to this reply alone.

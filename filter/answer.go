@@ -59,8 +59,38 @@ func (s *stream) send(r exchange.Reply) {
 	}
 	s.replied = true
 	s.tellLogs(r)
+	s.mindType(r)
 	if err := proxywasm.SendHttpResponse(uint32(r.Status), r.Headers, r.Body, -1); err != nil {
 		proxywasm.LogError("idem: a reply could not be sent: " + err.Error())
+	}
+}
+
+// mindType remembers the reply's content-type where Envoy changes it: it calls a body without one text/plain, and takes it
+// from a reply without a body.
+func (s *stream) mindType(r exchange.Reply) {
+	kind := ""
+	for _, h := range r.Headers {
+		if h[0] == "content-type" {
+			kind = h[1]
+		}
+	}
+	if (kind == "") != (len(r.Body) == 0) {
+		s.retype = &kind
+	}
+}
+
+// keepType has a reply of ours bear the content-type that it was given. It runs while the reply is sent.
+func (s *stream) keepType() {
+	var err error
+	switch {
+	case s.retype == nil:
+	case *s.retype == "":
+		err = proxywasm.RemoveHttpResponseHeader("content-type")
+	default:
+		err = proxywasm.ReplaceHttpResponseHeader("content-type", *s.retype)
+	}
+	if err != nil {
+		s.plugin.host.Warn("a reply's content-type cannot be kept: " + err.Error())
 	}
 }
 

@@ -24,6 +24,9 @@ func newPassing(c *exchange.Call) *passing { return &passing{limit: c.MostPassin
 // OnHttpResponseHeaders takes down how the reply began and tells the caller of the call.
 func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 	defer recovered("OnHttpResponseHeaders")
+	if s.replied {
+		s.keepType()
+	}
 	if s.passing == nil || s.replied {
 		return types.ActionContinue
 	}

@@ -26,6 +26,7 @@ type stream struct {
 	call       *exchange.Call // parked, or watched while it passes
 	passing    *passing       // the reply to a stream that executes its own call; nil: it does not
 	replied    bool
+	retype     *string // the reply's content-type, where the proxy has an opinion of its own
 }
 
 // OnHttpRequestHeaders finds the rules that may apply.

@@ -56,7 +56,7 @@ func (r *Request) renamed(id, message []byte) []byte {
 		return message
 	}
 	_, _ = dec.ReadToken()
-	var end int64
+	var begin, end int64
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
@@ -67,12 +67,22 @@ func (r *Request) renamed(id, message []byte) []byte {
 		switch {
 		case err != nil || key == "method":
 			return message
-		case key == "id" && bytes.Equal(value, id):
-			end = dec.InputOffset()
+		case key == "id" && sameID(value, id):
+			begin, end = dec.InputOffset()-int64(len(value)), dec.InputOffset()
 		}
 	}
 	if end == 0 {
 		return message
 	}
-	return slices.Concat(message[:int(end)-len(id)], r.ID, message[end:])
+	return slices.Concat(message[:begin], r.ID, message[end:])
+}
+
+// sameID reports whether a response's id is one of ours. A server may write a number in its own way (4.5e15).
+func sameID(got, own []byte) bool {
+	if bytes.Equal(got, own) || own[0] == '"' {
+		return bytes.Equal(got, own)
+	}
+	n, err := strconv.ParseFloat(string(got), 64)
+	m, _ := strconv.ParseFloat(string(own), 64) // exact: see OwnID
+	return err == nil && n == m
 }

@@ -53,6 +53,23 @@ func TestReplyComesBackUnderTheCallersID(t *testing.T) {
 	}
 }
 
+// A server that reads numbers as floating point may write our id in its own way.
+func TestANumberIsTheSameIDHoweverItIsWritten(t *testing.T) {
+	request := read(t, `{"method":"tools/call","id":7}`, "", "")
+	own := []byte("4503599627370497")
+	for reply, want := range map[string]string{
+		`{"id":4.503599627370497E15,"result":{}}`:  `{"id":7,"result":{}}`,
+		`{"result":{}, "id" : 4503599627370497.0}`: `{"result":{}, "id" : 7}`,
+		`{"id":4503599627370496,"result":{}}`:      `{"id":4503599627370496,"result":{}}`,
+		`{"id":"4503599627370497","result":{}}`:    `{"id":"4503599627370497","result":{}}`,
+		`{"id":null,"result":{}}`:                  `{"id":null,"result":{}}`,
+	} {
+		if got := request.Returned(own, ContentJSON, []byte(reply)); string(got) != want {
+			t.Errorf("%s comes back as %s", reply, got)
+		}
+	}
+}
+
 func TestOwnIDIsOfTheCallersKindAndExact(t *testing.T) {
 	request := read(t, `{"method":"tools/call","id":1}`, "", "")
 	seen := map[string]bool{}
