@@ -40,9 +40,9 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look at the store, the clock, a running ledgerd and Envoy's configuration",
 		Long: `Look at what Idem's promises rest on: whether the data directory's disk, or the server of --store, keeps what it says
-it has kept, whether the store is there and may be used, whether the clock and the free space are sound, whether a running ledgerd is reached and ready, and, with --envoy-admin, whether
-Envoy's running configuration sends executions once and says how they ended. The exit code is 1 where something must be
-mended.`,
+it has kept, whether the store is there and may be used, whether the clock and the free space are sound, whether a
+running ledgerd is reached and ready, and, with --envoy-admin, whether Envoy's running configuration sends executions
+once and says how they ended. The exit code is 1 where something must be mended.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			found := o.examine(c.Context())
