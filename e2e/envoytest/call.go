@@ -50,6 +50,15 @@ func (e *Envoy) Call(t TB, c Call) Reply {
 
 // Try sends a call through Envoy. A context that ends makes the caller leave.
 func (e *Envoy) Try(ctx context.Context, c Call) Reply {
+	request, err := c.Request(ctx, e.URL)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	return Send(client, request)
+}
+
+// Request is the call's request to a server.
+func (c Call) Request(ctx context.Context, url string) (*http.Request, error) {
 	method, path := c.Method, c.Path
 	if method == "" {
 		method = http.MethodPost
@@ -57,9 +66,9 @@ func (e *Envoy) Try(ctx context.Context, c Call) Reply {
 	if path == "" {
 		path = "/api/invoke"
 	}
-	request, err := http.NewRequestWithContext(ctx, method, e.URL+path, strings.NewReader(c.Body))
+	request, err := http.NewRequestWithContext(ctx, method, url+path, strings.NewReader(c.Body))
 	if err != nil {
-		return Reply{Err: err}
+		return nil, err
 	}
 	switch c.Type {
 	case "":
@@ -75,6 +84,11 @@ func (e *Envoy) Try(ctx context.Context, c Call) Reply {
 	for name, value := range c.Header {
 		request.Header.Set(name, value)
 	}
+	return request, nil
+}
+
+// Send sends a request by a client of the caller's own.
+func Send(client *http.Client, request *http.Request) Reply {
 	began := time.Now()
 	response, err := client.Do(request)
 	if err != nil {

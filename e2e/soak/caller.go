@@ -2,10 +2,8 @@ package soak
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
 
 	"idem/e2e/envoytest"
@@ -37,39 +35,12 @@ func (c *caller) call(ctx context.Context, url string, r *rand.Rand) (t told, le
 
 // send sends a call by a client of the caller's own: connections are kept, as agents do.
 func send(ctx context.Context, client *http.Client, url, who string, c envoytest.Call) envoytest.Reply {
-	method := c.Method
-	if method == "" {
-		method = http.MethodPost
-	}
-	request, err := http.NewRequestWithContext(ctx, method, url+c.Path, strings.NewReader(c.Body))
+	request, err := c.Request(ctx, url)
 	if err != nil {
 		return envoytest.Reply{Err: err}
 	}
-	if c.Body == "" {
-		request.Body, request.GetBody, request.ContentLength = nil, nil, 0
-	}
-	switch c.Type {
-	case "":
-		request.Header.Set("content-type", "application/json")
-	case "-":
-	default:
-		request.Header.Set("content-type", c.Type)
-	}
 	request.Header.Set("authorization", "Bearer "+who)
-	if c.Run != "" {
-		request.Header.Set("x-idem-run", c.Run)
-	}
-	for name, value := range c.Header {
-		request.Header.Set(name, value)
-	}
-	began := time.Now()
-	response, err := client.Do(request)
-	if err != nil {
-		return envoytest.Reply{Err: err, Took: time.Since(began)}
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return envoytest.Reply{Status: response.StatusCode, Header: response.Header, Body: body, Took: time.Since(began), Err: err}
+	return envoytest.Send(client, request)
 }
 
 // newClients gives callers of HTTP/1.1 and HTTP/2, each with connections of its own, so that both workers have some.
