@@ -12,37 +12,6 @@ import (
 	"idem/e2e/envoytest"
 )
 
-// once sends what several callers send of one call and fails the test unless the first executes it, the others get its
-// result, and the tool was reached once.
-func once(t *testing.T, w *web, calls ...envoytest.Call) {
-	t.Helper()
-	w.Fresh(t)
-	var first envoytest.Reply
-	for i, call := range calls {
-		r := w.Call(t, call)
-		if i == 0 {
-			first = r
-			expect(t, "the first caller", r, http.StatusOK, "executed")
-			continue
-		}
-		expect(t, fmt.Sprintf("caller %d", i+1), r, http.StatusOK, "replay")
-		if !bytes.Equal(r.Body, first.Body) {
-			t.Errorf("caller %d got %s, the first %s", i+1, r.Body, first.Body)
-		}
-	}
-	expectExecutions(t, w.Tool, 1)
-}
-
-// apart sends calls that are none of each other's repetitions: each executes.
-func apart(t *testing.T, w *web, calls ...envoytest.Call) {
-	t.Helper()
-	w.Fresh(t)
-	for i, call := range calls {
-		expect(t, fmt.Sprintf("caller %d", i+1), w.Call(t, call), http.StatusOK, "executed")
-	}
-	expectExecutions(t, w.Tool, len(calls))
-}
-
 // Two spellings of a form are one call, and the tool gets the form as the first caller wrote it.
 func bodies(t *testing.T, w *web) {
 	const form = "application/x-www-form-urlencoded"

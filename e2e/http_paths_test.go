@@ -19,12 +19,12 @@ import (
 // one endpoint by the rules of URLs is one call.
 func spellings(t *testing.T, w *web) {
 	const body = `{"tool":"refund","args":{"customer":"c-1","amount":"$12.00"}}`
-	h1 := func(target, host, more string) reply1 {
+	h1 := func(target, host, more string) heard {
 		conn := w.dial(t)
 		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nhost: %s\r\ncontent-type: application/json\r\n%scontent-length: %d\r\n\r\n%s",
 			target, host, more, len(body), body)
 		r := received(t, conn)
-		return reply1{r.Status, r.Outcome()}
+		return heard{r.Status, r.Outcome()}
 	}
 	const host = "tools.example"
 	for _, guarded := range []struct {
@@ -51,7 +51,7 @@ func spellings(t *testing.T, w *web) {
 	} {
 		w.Fresh(t)
 		for i, target := range guarded.same {
-			want := reply1{http.StatusOK, "replay"}
+			want := heard{http.StatusOK, "replay"}
 			if i == 0 {
 				want.outcome = "executed"
 			}
@@ -69,9 +69,9 @@ func spellings(t *testing.T, w *web) {
 			t.Errorf("%s: the tool ran %d times for one call in %d spellings", guarded.rule, n, len(guarded.same))
 		}
 		for _, target := range guarded.otherwise {
-			for protocol, send := range map[string]func() reply1{
-				"HTTP/1.1": func() reply1 { return h1(target, host, "") },
-				"HTTP/2":   func() reply1 { return rawHTTP2(t, w, "POST", target, host, body) },
+			for protocol, send := range map[string]func() heard{
+				"HTTP/1.1": func() heard { return h1(target, host, "") },
+				"HTTP/2":   func() heard { return rawHTTP2(t, w, "POST", target, host, body) },
 			} {
 				if protocol == "HTTP/2" && target[0] != '/' {
 					continue // Envoy breaks such a connection, in its own time
@@ -88,7 +88,7 @@ func spellings(t *testing.T, w *web) {
 	// Hosts are one whatever their case, their root dot and the port that would be taken anyway.
 	w.Fresh(t)
 	for i, name := range []string{"tools.example", "TOOLS.Example", "tools.example.", "tools.example:80"} {
-		want := reply1{http.StatusOK, "replay"}
+		want := heard{http.StatusOK, "replay"}
 		if i == 0 {
 			want.outcome = "executed"
 		}
@@ -122,14 +122,14 @@ func spellings(t *testing.T, w *web) {
 		envoytest.Call{Path: "/tools/refund?%61=%31&b=2&", Body: body})
 }
 
-// reply1 is what a test of spellings looks at: status 0 is a connection or stream that was broken.
-type reply1 struct {
+// heard is what a caller that writes its request by hand looks at: status 0 is a connection or stream that was broken.
+type heard struct {
 	status  int
 	outcome string
 }
 
 // rawHTTP2 sends one request by HTTP/2 frames, so that no client sets its target right.
-func rawHTTP2(t *testing.T, w *web, method, target, host, body string) reply1 {
+func rawHTTP2(t *testing.T, w *web, method, target, host, body string) heard {
 	t.Helper()
 	conn, err := net.Dial("tcp", w.Address)
 	if err != nil {
@@ -153,11 +153,11 @@ func rawHTTP2(t *testing.T, w *web, method, target, host, body string) reply1 {
 	for {
 		frame, err := framer.ReadFrame()
 		if err != nil {
-			return reply1{}
+			return heard{}
 		}
 		switch f := frame.(type) {
 		case *http2.MetaHeadersFrame:
-			r := reply1{}
+			r := heard{}
 			fmt.Sscan(f.PseudoValue("status"), &r.status)
 			for _, h := range f.RegularFields() {
 				if strings.EqualFold(h.Name, "x-idem-outcome") {
@@ -166,7 +166,7 @@ func rawHTTP2(t *testing.T, w *web, method, target, host, body string) reply1 {
 			}
 			return r
 		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
-			return reply1{}
+			return heard{}
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -86,6 +88,37 @@ func startWeb(t *testing.T) *web {
 		},
 	})
 	return w
+}
+
+// once sends what several callers send of one call and fails the test unless the first executes it, the others get its
+// result, and the tool was reached once.
+func once(t *testing.T, w *web, calls ...envoytest.Call) {
+	t.Helper()
+	w.Fresh(t)
+	var first envoytest.Reply
+	for i, call := range calls {
+		r := w.Call(t, call)
+		if i == 0 {
+			first = r
+			expect(t, "the first caller", r, http.StatusOK, "executed")
+			continue
+		}
+		expect(t, fmt.Sprintf("caller %d", i+1), r, http.StatusOK, "replay")
+		if !bytes.Equal(r.Body, first.Body) {
+			t.Errorf("caller %d got %s, the first %s", i+1, r.Body, first.Body)
+		}
+	}
+	expectExecutions(t, w.Tool, 1)
+}
+
+// apart sends calls that are none of each other's repetitions: each executes.
+func apart(t *testing.T, w *web, calls ...envoytest.Call) {
+	t.Helper()
+	w.Fresh(t)
+	for i, call := range calls {
+		expect(t, fmt.Sprintf("caller %d", i+1), w.Call(t, call), http.StatusOK, "executed")
+	}
+	expectExecutions(t, w.Tool, len(calls))
 }
 
 // overHTTP2 adds a cluster that reaches the tool by HTTP/2, and leads every path to the tool, by one way or the other.
