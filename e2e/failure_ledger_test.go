@@ -20,14 +20,14 @@ type ledgerLoss struct {
 
 	tool envoytest.Behaviour // what the tool does: 200 by default
 
-	executor  told // what the caller that executes is told
-	unkept    bool // and that it is not committed
-	waiter    told
-	row       string // the row's state in the end; empty: there may be none
-	next      told
-	reached   int // how often the tool was reached, with the next call
-	inlineAs  told
-	untouched bool // nobody waits: nothing was executed
+	executor told // what the caller that executes is told
+	unkept   bool // and that it is not committed
+	waiter   told
+	row      string // the row's state in the end; empty: there may be none
+	next     told
+	reached  int // how often the tool was reached, with the next call
+	inlineAs told
+	early    bool // lost before the execution: nobody waits yet
 }
 
 var (
@@ -44,9 +44,9 @@ var (
 // A ledger that is lost before the execution fails the call closed; one that is lost afterwards costs nobody the result,
 // and never a second execution: commits and failures are repeated until they are heard.
 var ledgerLosses = []ledgerLoss{
-	{name: "before", lost: "reserve", how: envoytest.Question, untouched: true, executor: unavailable, next: executed, reached: 1},
-	{name: "before, in silence", lost: "reserve", how: envoytest.Silence, untouched: true, executor: unavailable, next: executed, reached: 1},
-	{name: "the grant", lost: "reserve", how: envoytest.Answer, untouched: true, executor: unavailable, row: "released", next: executed, reached: 1},
+	{name: "before", lost: "reserve", how: envoytest.Question, early: true, executor: unavailable, next: executed, reached: 1},
+	{name: "before, in silence", lost: "reserve", how: envoytest.Silence, early: true, executor: unavailable, next: executed, reached: 1},
+	{name: "the grant", lost: "reserve", how: envoytest.Answer, early: true, executor: unavailable, row: "released", next: executed, reached: 1},
 	{name: "two commits", lost: "commit", how: envoytest.Question, times: 2,
 		executor: executed, waiter: coalesced, row: "committed", next: replayed, reached: 1},
 	{name: "the answers to two commits", lost: "commit", how: envoytest.Answer, times: 2,
@@ -110,7 +110,7 @@ func (l ledgerLoss) play(t *testing.T, s *failureStack, line *envoytest.Line, re
 		}
 	}
 
-	if l.untouched {
+	if l.early {
 		line.Lose(l.how, l.times, l.lost)
 	}
 	release := s.Tool.Hold()
@@ -121,7 +121,7 @@ func (l ledgerLoss) play(t *testing.T, s *failureStack, line *envoytest.Line, re
 		call.Header[envoytest.BehaviourHeader] = string(tool)
 		w.executor = s.ask(ctx, call)
 	}
-	if !l.untouched {
+	if !l.early {
 		s.Tool.AwaitCount(t, before+len(ways))
 		for _, w := range ways {
 			w.attempt = s.rows.attempt(t, w.order)
@@ -158,7 +158,7 @@ func (l ledgerLoss) checkExecutor(t *testing.T, w *way, r envoytest.Reply) {
 	t.Helper()
 	who := fmt.Sprintf("the executor by %s, %s", w.by, w.execution)
 	want, unkept := l.executor, l.unkept
-	if w.execution == "inline" && !l.untouched {
+	if w.execution == "inline" && !l.early {
 		if unkept = false; l.inlineAs != (told{}) {
 			want = l.inlineAs
 		}
