@@ -87,18 +87,23 @@ func (p *Program) fail() {
 	p.failed = true
 }
 
-// The members of testing.TB that it has.
+// Helper is of no use outside of tests.
+func (p *Program) Helper() {}
 
-func (p *Program) Helper()                  {}
-func (p *Program) Name() string             { return p.name }
+// Name is the name that it was made with.
+func (p *Program) Name() string { return p.name }
+
+// Context ends with an interrupt.
 func (p *Program) Context() context.Context { return p.ctx }
 
+// Cleanup takes down what is to be done at the end, the last first.
 func (p *Program) Cleanup(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cleanups = append(p.cleanups, f)
 }
 
+// TempDir makes a folder that is there until the end.
 func (p *Program) TempDir() string {
 	dir, err := os.MkdirTemp(p.dir, "idem-"+p.name+"-")
 	if err != nil {
@@ -108,25 +113,31 @@ func (p *Program) TempDir() string {
 	return dir
 }
 
+// Failed says whether something has gone wrong.
 func (p *Program) Failed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.failed
 }
 
+// Logf writes a line for people.
 func (p *Program) Logf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, p.name+": "+format+"\n", args...)
 }
 
+// Error takes down that something has gone wrong.
 func (p *Program) Error(args ...any) { p.Errorf("%s", fmt.Sprint(args...)) }
 
+// Errorf is Error with a format.
 func (p *Program) Errorf(format string, args ...any) {
 	p.fail()
 	p.Logf(format, args...)
 }
 
+// Fatal ends the program, after everything that was started.
 func (p *Program) Fatal(args ...any) { p.Fatalf("%s", fmt.Sprint(args...)) }
 
+// Fatalf is Fatal with a format.
 func (p *Program) Fatalf(format string, args ...any) {
 	p.Errorf(format, args...)
 	p.End()
