@@ -97,7 +97,7 @@ ENVOYS := 1.37 1.38 1.39
 MATRIX_ARGS ?=
 
 .PHONY: test-matrix
-test-matrix: build $(ENVOY) $(ENVOYS:%=$(TOOLS)/envoy-%/envoy) ## the end-to-end tests on Envoy 1.37, 1.38, 1.39 and the main one
+test-matrix: build $(ENVOY) $(MCP_PY) $(MCP_NODE) $(ENVOYS:%=$(TOOLS)/envoy-%/envoy) ## the end-to-end tests on Envoy 1.37, 1.38, 1.39 and the main one
 	@verdicts=; failed=0; \
 	for envoy in $(ENVOYS:%=$(TOOLS)/envoy-%/envoy) $(ENVOY); do \
 		version="$$($$envoy --version | sed -n 's|.*/\([0-9.]*\)/Clean.*|\1|p')"; began=$$SECONDS; verdict=ok; \

@@ -33,7 +33,7 @@ fingerprint that the call's reply had in x-idem-fingerprint, as long as it means
 		holdsList(cl), holdsShow(cl),
 		holdsAnswer(cl, "release", "It is meant: let it execute once"),
 		holdsAnswer(cl, "duplicate", "It is the same again: give its callers the stored result"),
-		holdsAnswer(cl, "deny", "It must not execute"),
+		holdsAnswer(cl, "deny", "It must not execute: its callers are told so, whatever their run, until retention ends"),
 	)
 	return c
 }

@@ -37,7 +37,8 @@ its own id. Or add http://HOST/mcp to your agent as a streamable HTTP server and
   curl -s HOST/mcp -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"refund","arguments":{"customer":"ada@example.com","amount":"$15.00","currency":"USD"}}}'
   curl -s HOST/mcp -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":"again","method":"tools/call","params":{"name":"refund","arguments":{"amount":15,"currency":"usd","customer":"Ada@example.com"}}}'
 
-  curl -s HOST/api/state    curl -s HOST/executions    curl -s HOST/api/reset -H 'content-type: application/json' -d '{}'
+  curl -s HOST/api/state    curl -s HOST/executions
+  curl -s HOST/api/reset -H 'content-type: application/json' -d '{}'    (empties the ledger; the tool goes on counting)
   bin/ledgerd holds listADMIN-FLAG
   bin/ledgerd doctor --data-dir DATA-DIR --envoy-admin http://ENVOY-ADMINADMIN-FLAGDATA-FLAG
 

@@ -123,6 +123,8 @@ func (p problem) forModel(kind problemKind) string {
 		text += " The hold's id is " + id + "."
 	}
 	switch {
+	case p.code == codeHeld:
+		text += " Do not retry this call before that."
 	case !kind.retryable:
 		text += " Do not retry this call."
 	case p.retryAfter > 0:
