@@ -90,7 +90,7 @@ func (cl *client) do(ctx context.Context, path string, in any) ([]byte, error) {
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return nil, unreachable(cl.server, err)
+		return nil, unreachable(cl.server, err, "--server says where its admin API is")
 	}
 	defer response.Body.Close()
 	const most = 64 << 20
@@ -130,12 +130,13 @@ func firstToken(text string) string {
 	return ""
 }
 
-func unreachable(server string, err error) error {
+// unreachable says that no ledgerd answers at an address, and by which flag another is given.
+func unreachable(server string, err error, flag string) error {
 	var inner *url.Error
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return fmt.Errorf("ledgerd at %s cannot be reached: %w (is it running? --server says where its admin API is)", server, err)
+	return fmt.Errorf("ledgerd at %s cannot be reached: %w (is it running? %s)", server, err, flag)
 }
 
 // list shows a list: the server's own JSON, or a table of rows, whose first is the heading; none is said where there is

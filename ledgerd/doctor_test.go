@@ -102,6 +102,7 @@ func TestTheDoctorAsksAnEnvoy(t *testing.T) {
 	args := []string{"doctor", "--data-dir", t.TempDir(), "--server", "http://127.0.0.1:1", "--data-server", "http://127.0.0.1:1"}
 	command(t, append(args, "--envoy-admin", server.URL)...).wants(t, 1, "FAIL", "FAIL_OPEN", "executed once")
 	command(t, append(args, "--envoy-admin", "http://127.0.0.1:1")...).wants(t, 1, "admin interface of Envoy at http://127.0.0.1:1 cannot be reached")
+	command(t, args...).wants(t, 1, "--server says where its admin API is", "--data-server says where its data API is")
 	command(t, append(args, "--json")...).wants(t, 1, `"grade": "FAIL"`, "admin API")
 }
 

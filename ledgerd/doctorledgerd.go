@@ -81,7 +81,7 @@ func (o *doctorOptions) examineData(ctx context.Context) finding {
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return finding{fail, "data API", unreachable(o.data, err).Error()}
+		return finding{fail, "data API", unreachable(o.data, err, "--data-server says where its data API is").Error()}
 	}
 	response.Body.Close()
 	switch response.StatusCode {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"idem/ledgerd/store/postgres"
@@ -24,7 +23,7 @@ func examineStore(ctx context.Context, s storeChoice) []finding {
 	case "redis":
 		return examineServer(ctx, func(ctx context.Context) (string, []string, error) { return redis.Examine(ctx, s.kind) })
 	}
-	return []finding{{fail, "store", fmt.Sprintf("%s is no store", s.scheme())}}
+	return []finding{{fail, "store", s.unknown().Error()}}
 }
 
 // examineServer asks a store's server what it promises and whether the store is there.

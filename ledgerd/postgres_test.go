@@ -31,6 +31,9 @@ func TestServeKeepsWhatWasExecutedInPostgres(t *testing.T) {
 	}
 	first.stop(t)
 	second := startProcess(t, "--store", url)
+	if strings.Contains(second.started, "data_dir") {
+		t.Errorf("a directory is named where none is used: %s", second.started)
+	}
 	if status, text := second.ops(t, reserveOp("a2")); status != 200 || !strings.Contains(text, `"answer":"replay"`) {
 		t.Errorf("after a restart: %d %s", status, text)
 	}

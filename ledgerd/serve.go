@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -91,19 +89,23 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	data, err := listen("listen", o.listen, !faces.Data.Empty() || secured.clients != nil,
-		"a --token, or TLS with --client-ca,")
+	at, adminAt, err := o.addresses(faces, secured)
+	if err != nil {
+		return usageError{err}
+	}
+	// Every setting has been looked at; from here on things are made.
+	data, err := listen("listen", at)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = data.Close() }() // its server closes it too
-	admin, err := listen("admin-listen", o.adminListen, !faces.Operators.Empty() || !faces.Viewers.Empty(), "an --operator-token")
+	admin, err := listen("admin-listen", adminAt)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = admin.Close() }() // its server closes it too
 
-	made := missingDir(o.store)
+	where := o.store.where()
 	kept, err := o.store.open(ctx, log, false)
 	if err != nil {
 		return err
@@ -136,8 +138,8 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	failed := make(chan error, 2)
 	go func() { failed <- dataServer.Serve(secured.wrap(data, true)) }()
 	go func() { failed <- adminServer.Serve(secured.wrap(admin, false)) }()
-	log.Info("ledgerd serves", "version", version, "data", data.Addr().String(), "admin", admin.Addr().String(),
-		"store", o.store.String(), "data_dir", o.store.dataDir, "data_dir_made", made, "console", secured.scheme()+"://"+admin.Addr().String()+"/")
+	log.Info("ledgerd serves", append([]any{"version", version, "data", data.Addr().String(), "admin", admin.Addr().String(),
+		"console", secured.scheme() + "://" + admin.Addr().String() + "/"}, where...)...)
 	if made, _ := newlyMade(kept); made && !o.store.shared() {
 		log.Warn("made a new, empty store: it knows of nothing that was executed before", "data_dir", o.store.dataDir)
 	}
@@ -179,7 +181,7 @@ func (o *serveOptions) faces(s surroundings) (api.Config, error) {
 	reader, err := newExplainer(o.rules, canon.Key{Secret: []byte(o.fingerprintKey)}, canon.Settings{}, s)
 	wrong = append(wrong, err)
 	c.Explainer = reader
-	return c, errors.Join(append(wrong, o.validate())...)
+	return c, errors.Join(append(wrong, c.Validate(), o.store.validate(), o.validate())...)
 }
 
 // validate reports every other setting that is wrong, by its flag.
@@ -216,18 +218,29 @@ func (o *serveOptions) validate() error {
 	return errors.Join(wrong...)
 }
 
-// listen opens a listener. One that is not loopback needs something that says who may come in.
-func listen(setting, address string, guarded bool, needs string) (net.Listener, error) {
-	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
-		return nil, usageError{fmt.Errorf("--%s %s: %w (want an address and a port, such as 127.0.0.1:7411)", setting, address, err)}
+// addresses reads the two listeners' addresses. One that is not loopback needs something that says who may come in.
+func (o *serveOptions) addresses(faces api.Config, secured security) (data, admin *net.TCPAddr, err error) {
+	data, dataErr := address("listen", o.listen, !faces.Data.Empty() || secured.clients != nil,
+		"a --token, or TLS with --client-ca,")
+	admin, adminErr := address("admin-listen", o.adminListen, !faces.Operators.Empty() || !faces.Viewers.Empty(), "an --operator-token")
+	return data, admin, errors.Join(dataErr, adminErr)
+}
+
+func address(setting, text string, guarded bool, needs string) (*net.TCPAddr, error) {
+	at, err := net.ResolveTCPAddr("tcp", text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--%s %s: %w (want an address and a port, such as 127.0.0.1:7411)", setting, text, err)
+	case !guarded && !at.IP.IsLoopback():
+		return nil, fmt.Errorf("--%s %s is not a loopback address: it needs %s so that not everyone who reaches it may use it", setting, text, needs)
 	}
-	l, err := net.Listen("tcp", address)
+	return at, nil
+}
+
+func listen(setting string, at *net.TCPAddr) (net.Listener, error) {
+	l, err := net.ListenTCP("tcp", at)
 	if err != nil {
-		return nil, fmt.Errorf("--%s %s: %w (choose another address by --%s)", setting, address, err, setting)
-	}
-	if at, ok := l.Addr().(*net.TCPAddr); !guarded && !(ok && at.IP.IsLoopback()) {
-		_ = l.Close() // nothing came in by it
-		return nil, usageError{fmt.Errorf("--%s %s is not a loopback address: it needs %s so that not everyone who reaches it may use it", setting, address, needs)}
+		return nil, fmt.Errorf("--%s %s: %w (choose another address by --%s)", setting, at, err, setting)
 	}
 	return l, nil
 }
@@ -242,13 +255,6 @@ func warnOfOpenDoors(log *slog.Logger, o *serveOptions, faces api.Config) {
 	if o.store.kind == "memory" {
 		log.Warn("--store memory: what was executed is forgotten when ledgerd stops; for tests only")
 	}
-}
-
-// missingDir says whether the store's directory is yet to be made: a wrong working directory, or a disk that is not
-// mounted, looks like a ledger that never executed anything.
-func missingDir(s storeChoice) bool {
-	_, err := os.Stat(s.dataDir)
-	return s.scheme() == "sqlite" && errors.Is(err, fs.ErrNotExist)
 }
 
 // wait lets a time pass, or less where a server fails meanwhile.

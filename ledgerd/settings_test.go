@@ -1,6 +1,9 @@
 package main
 
 import (
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -61,20 +64,31 @@ func TestASecretAndItsFileAreOneSetting(t *testing.T) {
 	}
 }
 
+// serve looks at every setting before it makes anything: it finds each of these whether or not its address is free.
 func TestWrongCommandLinesExitWith2(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for _, args := range [][]string{
 		{"--nope"}, {"nope"}, {"serve", "extra"}, {"holds", "show"}, {"explain"}, {"serve", "--log-level", "loud"},
 		{"serve", "--store", "mysql://u:s3cret@h/db"}, {"serve", "--store", "postgres://u:s3cret@h/db?schema=9"}, {"serve", "--listen", "0.0.0.0:0"},
 		{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"}, {"serve", "--client-ca", "x"},
 		{"serve", "--allow-host", "http://x"}, {"serve", "--keep", "some"}, {"serve", "--rules", "/nowhere"},
-		{"serve", "--redact", "/card"}, {"serve", "--keep", "redacted", "--redact", "card"}, {"serve", "--admin-listen", "127.0.0.1:99999"}, {"serve", "--max-batch-bytes", "0"}, {"serve", "--drain-timeout", "0s"},
+		{"serve", "--redact", "/card"}, {"serve", "--keep", "redacted", "--redact", "card"}, {"serve", "--admin-listen", "127.0.0.1:99999"}, {"serve", "--max-batch-bytes", "0"},
+		{"serve", "--store", "redis://u:s3cret@h/x"}, {"serve", "--data-dir", ""}, {"serve", "--drain-timeout", "0s"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "new")
 			if args[0] == "serve" {
-				args = append(args, "--data-dir", t.TempDir())
+				args = append([]string{"LEDGERD_LISTEN=" + taken.Addr().String(), "serve", "--data-dir", dir}, args[1:]...)
 			}
 			got := command(t, args...)
 			got.wants(t, 2)
+			if _, err := os.Stat(dir); err == nil {
+				t.Error("the data directory was made")
+			}
 			if got.err == "" || strings.Contains(got.err, "s3cret") {
 				t.Errorf("error %q", got.err)
 			}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,17 +56,60 @@ func (s storeChoice) String() string {
 	return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
+// where says for the log where records are kept, and of a directory whether it is yet to be made: a wrong working
+// directory, or a disk that is not mounted, looks like a ledger that never executed anything.
+func (s storeChoice) where() []any {
+	if s.scheme() != "sqlite" {
+		return []any{"store", s.String()}
+	}
+	_, err := os.Stat(s.dataDir)
+	return []any{"store", s.String(), "data_dir", s.dataDir, "data_dir_made", errors.Is(err, fs.ErrNotExist)}
+}
+
 // shared says whether other processes may write to the store while this one does.
 func (s storeChoice) shared() bool { return s.scheme() == "postgres" || s.scheme() == "redis" }
+
+// validate says what is wrong with the setting, before anything is touched.
+func (s storeChoice) validate() error {
+	var err error
+	switch s.scheme() {
+	case "sqlite":
+		if s.dataDir == "" {
+			err = errors.New("--data-dir is empty: want the directory of the sqlite store")
+		}
+		return err
+	case "memory":
+		return nil
+	case "postgres":
+		err = postgres.CheckURL(s.kind)
+	case "redis":
+		err = redis.CheckURL(s.kind)
+	default:
+		return s.unknown()
+	}
+	if err != nil {
+		err = fmt.Errorf("--store: %w", err)
+	}
+	return err
+}
+
+// unknown names what is no store. A URL may hold a password: only its scheme is repeated.
+func (s storeChoice) unknown() error {
+	name, _, isURL := strings.Cut(s.kind, "://")
+	if isURL {
+		name += "://…"
+	}
+	return fmt.Errorf("--store %q: the stores are sqlite (one ledgerd, durable in --data-dir), postgres://… and redis://… (several ledgerds may share them), and memory (tests)", name)
+}
 
 // open opens the store. One that is shared tells the log what it promises; it is made where there is none, and its schema
 // brought up to date, only where migrate says so: the server may have lost it, and other nodes may be using it.
 func (s storeChoice) open(ctx context.Context, log *slog.Logger, migrate bool) (store.Store, error) {
+	if err := s.validate(); err != nil {
+		return nil, usageError{err}
+	}
 	switch s.scheme() {
 	case "sqlite":
-		if s.dataDir == "" {
-			return nil, usageError{errors.New("--data-dir is empty: want the directory of the sqlite store")}
-		}
 		kept, err := sqlite.Open(ctx, s.dataDir, sqlite.Options{})
 		if errors.Is(err, sqlite.ErrInUse) {
 			return nil, fmt.Errorf("%w (choose another one by --data-dir)", err)
@@ -77,12 +122,7 @@ func (s storeChoice) open(ctx context.Context, log *slog.Logger, migrate bool) (
 	case "redis":
 		return opened(redis.Open(ctx, s.kind, redis.Options{Log: log, Migrate: migrate}))
 	}
-	// A URL may hold a password: only its scheme is repeated.
-	name, _, isURL := strings.Cut(s.kind, "://")
-	if isURL {
-		name += "://…"
-	}
-	return nil, usageError{fmt.Errorf("--store %q: the stores are sqlite (one ledgerd, durable in --data-dir), postgres://… and redis://… (several ledgerds may share them), and memory (tests)", name)}
+	return nil, usageError{s.unknown()}
 }
 
 // opened makes no store of a nil one, and a wrong setting of a URL that cannot be read.

@@ -98,15 +98,17 @@ func TestTLSSettingsAreTakenTogetherOrRefused(t *testing.T) {
 }
 
 func TestAListenerThatIsNotLoopbackNeedsAGuard(t *testing.T) {
-	for guarded, want := range map[bool]bool{true: true, false: false} {
-		l, err := listen("listen", "0.0.0.0:0", guarded, "a --token")
-		if (err == nil) != want {
-			t.Errorf("guarded %v: %v", guarded, err)
+	for _, open := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
+		if _, err := address("listen", open, true, "a --token"); err != nil {
+			t.Errorf("%s, guarded: %v", open, err)
 		}
-		if err == nil {
-			l.Close()
-		} else if !strings.Contains(err.Error(), "a --token") {
-			t.Errorf("the error does not say what is needed: %v", err)
+		if _, err := address("listen", open, false, "a --token"); err == nil || !strings.Contains(err.Error(), "a --token") {
+			t.Errorf("%s, not guarded: %v, want what it needs", open, err)
+		}
+	}
+	for _, own := range []string{"127.0.0.1:0", "localhost:0", "[::1]:0"} {
+		if _, err := address("listen", own, false, "a --token"); err != nil {
+			t.Errorf("%s: %v", own, err)
 		}
 	}
 }

@@ -108,19 +108,15 @@ type API struct {
 
 // New makes the faces. Its error names every setting that is wrong.
 func New(c Config) (*API, error) {
-	var wrong []error
+	wrong := c.Validate()
 	if c.Ledger == nil {
-		wrong = append(wrong, errors.New("a ledger is needed"))
+		wrong = errors.Join(errors.New("a ledger is needed"), wrong)
+	}
+	if wrong != nil {
+		return nil, fmt.Errorf("api: %w", wrong)
 	}
 	hosts, err := newHostList(c.AllowHosts)
-	wrong = append(wrong, err)
-	if l := c.Limits; min(l.BatchBytes, int64(l.BatchOps), l.AdminBytes, l.Subscribers, l.UnderWayBytes) < 0 || c.Heartbeat < 0 {
-		wrong = append(wrong, errors.New("limits and the heartbeat must not be negative"))
-	}
-	if l := c.Limits.withDefaults(); l.UnderWayBytes < l.BatchBytes {
-		wrong = append(wrong, fmt.Errorf("batches may have %d bytes together and %d each: want no less together", l.UnderWayBytes, l.BatchBytes))
-	}
-	if err := errors.Join(wrong...); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	c.Limits = c.Limits.withDefaults()
@@ -132,6 +128,19 @@ func New(c Config) (*API, error) {
 	a.ready.check = c.Ledger.Ready
 	a.metrics, a.registry = newMetrics(a)
 	return a, nil
+}
+
+// Validate reports every mistake in the settings; the ledger may come later.
+func (c Config) Validate() error {
+	_, err := newHostList(c.AllowHosts)
+	wrong := []error{err}
+	if l := c.Limits; min(l.BatchBytes, int64(l.BatchOps), l.AdminBytes, l.Subscribers, l.UnderWayBytes) < 0 || c.Heartbeat < 0 {
+		wrong = append(wrong, errors.New("limits and the heartbeat must not be negative"))
+	}
+	if l := c.Limits.withDefaults(); l.UnderWayBytes < l.BatchBytes {
+		wrong = append(wrong, fmt.Errorf("batches may have %d bytes together and %d each: want no less together", l.UnderWayBytes, l.BatchBytes))
+	}
+	return errors.Join(wrong...)
 }
 
 // Drain makes /readyz fail from now on, so that a load balancer sends no more; requests are still served.

@@ -31,6 +31,12 @@ type location struct {
 // schemaName keeps a schema's name free of quoting, and short enough for the name of its channel.
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
 
+// CheckURL says what is wrong with a store's URL, and asks no server: an ErrURL.
+func CheckURL(url string) error {
+	_, err := parse(url)
+	return err
+}
+
 // parse reads postgres://user@host:port/database?schema=…; what it does not name comes from the environment (PGHOST,
 // PGPASSWORD, PGSSLMODE, …) and the password file, as for every client of PostgreSQL. Its errors do not repeat a
 // password.

@@ -28,6 +28,12 @@ type place struct {
 // parameters says what a URL's query may have.
 const parameters = "accept_loss, min_replicas, prefix, addr, and with rediss: ca, cert, key, server_name"
 
+// CheckURL says what is wrong with a store's URL, and asks no server: an ErrURL.
+func CheckURL(url string) error {
+	_, err := parse(url)
+	return err
+}
+
 // parse reads a URL:
 //
 //	redis://[[user]:password@]host[:6379][/db][?parameters]    rediss:// for TLS
