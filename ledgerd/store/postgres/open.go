@@ -170,14 +170,10 @@ func Examine(ctx context.Context, url string) (Promise, error) {
 		return Promise{}, fmt.Errorf("store/postgres: %w", err)
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }() // it has done what it was for
-	p, err := s.session(ctx, c)
-	if err == nil {
-		err = s.examine(ctx, c)
+	if err := s.examine(ctx, c); err != nil {
+		return s.promise, fmt.Errorf("store/postgres: %w", err)
 	}
-	if err != nil {
-		return p, fmt.Errorf("store/postgres: %w", err)
-	}
-	return p, nil
+	return s.promise, nil
 }
 
 // Stats is how the writers are doing.

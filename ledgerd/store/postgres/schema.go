@@ -80,8 +80,12 @@ func (s *Store) migrate(ctx context.Context, c *pgx.Conn) error {
 	})
 }
 
-// examine looks whether the schema can be used, and changes nothing.
+// examine asks what the server promises and looks whether the schema can be used, and changes nothing.
 func (s *Store) examine(ctx context.Context, c *pgx.Conn) error {
+	var err error
+	if s.promise, err = s.session(ctx, c); err != nil {
+		return err
+	}
 	_, version, err := s.schemaVersion(ctx, c)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -84,12 +85,15 @@ func TestTablesWithoutTheirSequenceAreRefused(t *testing.T) {
 func TestStoreThatIsNotThereIsMadeOnDemandOnly(t *testing.T) {
 	server, schema := pgtest.Shared(t), pgtest.NewSchema()
 	url := server.URL(schema)
+	conn := server.Connect(t)
+	database, address := conn.Config().Database, conn.PgConn().Conn().RemoteAddr()
 	for name, f := range map[string]func() error{
 		"Open":    func() error { _, err := Open(t.Context(), url, Options{}); return err },
 		"Examine": func() error { _, err := Examine(t.Context(), url); return err },
 	} {
-		if err := f(); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "`ledgerd migrate --store") || !strings.Contains(err.Error(), schema) {
-			t.Errorf("%s: got %v, want ErrNone, the schema and the command", name, err)
+		where := fmt.Sprintf("in schema %s of database %s at %s:", schema, database, address)
+		if err := f(); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "`ledgerd migrate --store") || !strings.Contains(err.Error(), where) {
+			t.Errorf("%s: got %v, want ErrNone, %q and the command", name, err, where)
 		}
 	}
 	var there bool
