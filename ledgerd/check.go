@@ -16,7 +16,8 @@ func newCheck(s surroundings) *cobra.Command {
 		Use:   "check FILE",
 		Short: "Check a plugin configuration as the filter would",
 		Long: `Check a plugin configuration as the filter would, and say what it guards. FILE is the configuration as JSON or YAML,
-or an Envoy configuration with the filter in it, whose routes' metadata is checked too; - is standard input.
+or an Envoy configuration with the filter in it, whose routes' metadata is checked too; - is standard input. YAML is read
+as Envoy reads it, where off without quotes is false.
 
 ` + settingsReference,
 		Args: cobra.ExactArgs(1),
@@ -35,7 +36,8 @@ or an Envoy configuration with the filter in it, whose routes' metadata is check
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			out := c.OutOrStdout()
-			if wrong := routeMistakes(text, config.Config); len(wrong) > 0 {
+			routes := sayings(config.envoy)
+			if wrong := routeMistakes(routes, config.Config); len(wrong) > 0 {
 				fmt.Fprintf(out, "%s: calls on these routes are answered with 500 misconfigured:\n%s\n", args[0], printableLines(strings.Join(wrong, "\n")))
 				return verdictError{}
 			}
@@ -51,6 +53,12 @@ or an Envoy configuration with the filter in it, whose routes' metadata is check
 			}
 			if err := table(out, rows); err != nil {
 				return err
+			}
+			if len(routes) > 0 {
+				fmt.Fprintln(out, "\nRoutes that say which rule or mode holds on them:")
+				if err := table(out, routeRows(routes)); err != nil {
+					return err
+				}
 			}
 			if len(flat) > 0 {
 				fmt.Fprintf(out, "\nWarning: in a body without /args no run is found but in the header (rules: %s). A run field there counts as part of the call, and without a run a repetition replays and is never held. Say where it is, such as \"run\": [{\"header\": \"x-idem-run\"}, {\"pointer\": \"/runId\"}].\n", printable(strings.Join(flat, ", ")))

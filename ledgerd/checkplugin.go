@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v4"
 
 	"idem/filter/policy"
@@ -18,20 +20,47 @@ type pluginConfig struct {
 	*policy.Config
 	written writtenConfig
 	unset   []string // variables that it names and that are not set here
+	envoy   envoyDocument
 }
 
 // stand-in for a secret that is not set here: long enough for every check, known to everyone.
 const standIn = "0000000000000000000000000000000000000000000000000000000000000000"
 
+// pluginFile is what a file says: the plugin configuration, and the Envoy configuration that it stands in, if it does.
+type pluginFile struct {
+	document []byte // the plugin configuration's JSON
+	written  any    // it as it is on paper, where Envoy reads it out of YAML
+	envoy    envoyDocument
+}
+
 // readPluginConfig reads the plugin configuration in a file: JSON as the filter gets it, the same as YAML, or a whole
 // Envoy configuration with the filter in it. Its secrets come from this environment; where one is not set here a
 // stand-in serves, for the file can be right without them. key, where there is one, is the fingerprint key.
 func readPluginConfig(text []byte, environ []string, key string) (*pluginConfig, error) {
-	document, err := pluginDocument(text)
+	file, err := readPluginFile(text)
 	if err != nil {
 		return nil, err
 	}
+	c, err := parsePlugin(file.document, environ, key)
+	c.envoy = file.envoy
+	var mistakes *policy.Error
+	if errors.As(err, &mistakes) {
+		for i := range mistakes.Mistakes {
+			m := &mistakes.Mistakes[i]
+			var read any
+			_ = json.Unmarshal(file.document, &read) // where it is none, nothing is found in it
+			if remedy := unquoted(at(read, m.Pointer), at(file.written, m.Pointer)); remedy != "" {
+				m.Detail += "; " + remedy
+			}
+		}
+	}
+	return c, err
+}
+
+// parsePlugin reads a plugin configuration's JSON.
+func parsePlugin(document []byte, environ []string, key string) (*pluginConfig, error) {
 	c := &pluginConfig{written: readWritten(document)}
+	var err error
 	c.Config, err = policy.Parse(document, func(name string) string {
 		if key != "" && name == c.written.Fingerprint.KeyEnv {
 			return key
@@ -49,68 +78,89 @@ func readPluginConfig(text []byte, environ []string, key string) (*pluginConfig,
 	return c, err
 }
 
-// pluginDocument gives the configuration's JSON. JSON is taken as it is, so that mistakes are named where they stand.
-func pluginDocument(text []byte) ([]byte, error) {
+// readPluginFile finds the configuration in a file. JSON is taken as it is, so that mistakes are named where they stand.
+func readPluginFile(text []byte) (f pluginFile, err error) {
+	likeJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
 	var doc any
 	if err := yaml.Load(text, &doc); err != nil {
-		if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-			return text, nil // policy.Parse says what is wrong with it as JSON
+		if likeJSON {
+			return pluginFile{document: text}, nil // policy.Parse says what is wrong with it as JSON
 		}
-		return nil, fmt.Errorf("neither JSON nor YAML: %w", err)
+		return f, fmt.Errorf("neither JSON nor YAML: %w", err)
+	}
+	f.envoy.read = doc
+	if !json.Valid(text) {
+		if f.envoy, err = readEnvoyYAML(text); err != nil {
+			return f, err
+		}
 	}
 	top, _ := doc.(map[string]any)
 	_, isBootstrap := top["static_resources"]
 	_, isDump := top["configs"]
 	if !isBootstrap && !isDump {
 		// What begins like JSON is JSON to the filter, which takes no trailing comma and no bare name, as YAML does.
-		if json.Valid(text) || bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-			return text, nil
+		if likeJSON || json.Valid(text) {
+			return pluginFile{document: text}, nil
 		}
-		return json.Marshal(doc)
+		f.document, err = json.Marshal(f.envoy.read)
+		f.written, f.envoy = f.envoy.written, envoyDocument{}
+		return f, err
 	}
-	found := embedded(doc)
+	found, written := embedded(f.envoy.read), embedded(f.envoy.written)
 	switch len(found) {
 	case 1:
-		return found[0], nil
+		if len(written) == 1 {
+			f.written = written[0]
+		}
+		f.document, err = configurationText(found[0])
+		return f, err
 	case 0:
-		return nil, errors.New("this Envoy configuration has no wasm filter with a configuration")
+		return f, errors.New("this Envoy configuration has no wasm filter with a configuration")
 	default:
-		return nil, fmt.Errorf("this Envoy configuration has %d wasm filters with a configuration: give the one to look at as a file of its own", len(found))
+		return f, fmt.Errorf("this Envoy configuration has %d wasm filters with a configuration: give the one to look at as a file of its own", len(found))
 	}
 }
 
-// embedded finds the configurations of wasm filters in an Envoy configuration.
-func embedded(doc any) (found [][]byte) {
-	switch v := doc.(type) {
-	case map[string]any:
-		if _, isPlugin := v["vm_config"]; isPlugin {
-			if c, ok := v["configuration"].(map[string]any); ok {
-				if text, ok := configurationText(c["value"]); ok {
-					return [][]byte{text}
-				}
-			}
-		}
-		for _, name := range sortedKeys(v) {
-			found = append(found, embedded(v[name])...)
-		}
-	case []any:
-		for _, item := range v {
-			found = append(found, embedded(item)...)
-		}
+// embedded finds the configurations of wasm filters in an Envoy configuration: each a google.protobuf.Struct's members,
+// or a StringValue's text.
+func embedded(doc any) (found []any) {
+	for _, plugin := range findObjects(doc, func(o object) bool {
+		c, _ := o["configuration"].(object)
+		_, isText := c["value"].(string)
+		_, isStruct := c["value"].(object)
+		_, isPlugin := o["vm_config"]
+		return isPlugin && (isText || isStruct)
+	}) {
+		c, _ := plugin["configuration"].(object)
+		found = append(found, c["value"])
 	}
 	return found
 }
 
-// configurationText reads a google.protobuf.Struct or StringValue.
-func configurationText(value any) ([]byte, bool) {
-	switch v := value.(type) {
-	case string:
-		return []byte(v), true
-	case map[string]any:
-		text, err := json.Marshal(v)
-		return text, err == nil
+func configurationText(value any) ([]byte, error) {
+	if text, is := value.(string); is {
+		return []byte(text), nil
 	}
-	return nil, false
+	return json.Marshal(value)
+}
+
+// at gives the value that a pointer (RFC 6901) leads to; nil: none.
+func at(doc any, pointer string) any {
+	for token := range jsontext.Pointer(pointer).Tokens() {
+		switch v := doc.(type) {
+		case object:
+			doc = v[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			doc = v[i]
+		default:
+			return nil
+		}
+	}
+	return doc
 }
 
 func sortedKeys[V any](m map[string]V) []string {

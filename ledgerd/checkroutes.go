@@ -3,43 +3,76 @@ package main
 import (
 	"fmt"
 
-	"go.yaml.in/yaml/v4"
-
 	"idem/filter/policy"
 )
 
-// routeMistakes judges what the routes of an Envoy configuration say for Idem in their metadata, as the filter does at
-// each call. A file that is no Envoy configuration has no routes.
-func routeMistakes(text []byte, config *policy.Config) (mistakes []string) {
-	var doc any
-	if yaml.Load(text, &doc) != nil {
-		return nil
+// saying is a route that says something to Idem in its metadata.
+type saying struct {
+	route string // what people call it
+	said  any    // metadata.filter_metadata.idem
+	paper any    // the same as it is written; nil where that makes no difference
+}
+
+// sayings finds the routes of an Envoy configuration that say something to Idem.
+func sayings(doc envoyDocument) (found []saying) {
+	isRoute := func(o object) bool { return o["match"] != nil && o["metadata"] != nil }
+	papers := findObjects(doc.written, isRoute)
+	for i, route := range findObjects(doc.read, isRoute) {
+		s := saying{route: "route " + routeName(route)}
+		var there bool
+		if s.said, there = idemMetadata(route); !there {
+			continue
+		}
+		if i < len(papers) {
+			s.paper, _ = idemMetadata(papers[i])
+		}
+		found = append(found, s)
 	}
-	routes := findObjects(doc, func(o object) bool { return o["match"] != nil && o["metadata"] != nil })
-	for _, route := range routes {
-		metadata, _ := route["metadata"].(object)
-		filters, _ := metadata["filter_metadata"].(object)
-		said, there := filters["idem"]
-		if !there {
-			continue
-		}
-		where := "route " + routeName(route)
-		members, ok := said.(object)
+	return found
+}
+
+func idemMetadata(route object) (said any, there bool) {
+	metadata, _ := route["metadata"].(object)
+	filters, _ := metadata["filter_metadata"].(object)
+	said, there = filters["idem"]
+	return said, there
+}
+
+// routeMistakes judges what routes say, as the filter does at each call.
+func routeMistakes(routes []saying, config *policy.Config) (mistakes []string) {
+	for _, r := range routes {
+		members, ok := r.said.(object)
 		if !ok {
-			mistakes = append(mistakes, where+": metadata.filter_metadata.idem is no object; use rule and mode in it")
+			mistakes = append(mistakes, r.route+": metadata.filter_metadata.idem is no object; use rule and mode in it")
 			continue
 		}
+		paper, _ := r.paper.(object)
 		for _, name := range sortedKeys(members) {
 			value, isText := members[name].(string)
 			if !isText {
 				value = "\x00" // what is no text is no rule's name and no mode
 			}
-			if _, mistake := config.Route([][2]string{{name, value}}); mistake != nil {
-				mistakes = append(mistakes, where+": metadata.filter_metadata.idem"+mistake.String())
+			_, mistake := config.Route([][2]string{{name, value}})
+			if mistake == nil {
+				continue
 			}
+			if remedy := unquoted(members[name], paper[name]); remedy != "" {
+				mistake.Detail += "; " + remedy
+			}
+			mistakes = append(mistakes, r.route+": metadata.filter_metadata.idem"+mistake.String())
 		}
 	}
 	return mistakes
+}
+
+// routeRows are what routes say, for a table.
+func routeRows(routes []saying) [][]string {
+	rows := [][]string{{"ROUTE", "RULE", "MODE"}}
+	for _, r := range routes {
+		members, _ := r.said.(object)
+		rows = append(rows, []string{r.route, orWord(text(members, "rule"), "by its match"), orWord(text(members, "mode"), "the rule's")})
+	}
+	return rows
 }
 
 // routeName is what people call a route: its name, else its match.
