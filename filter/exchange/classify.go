@@ -23,6 +23,9 @@ const viaUpstream = "via_upstream"
 // over a limit, no cluster.
 const notSentFlags = "UF,UH,NR,UO,NC"
 
+// flagUnrouted is the flag of a request that no route matched.
+const flagUnrouted = "NR"
+
 // refusedStream is how the details begin where the upstream refused the stream, or announced (GOAWAY) that it would not
 // serve it: so it promises that it processed nothing of it (RFC 9113 section 8.7). The flag of such a reply, resetFlag,
 // is that of every reset.

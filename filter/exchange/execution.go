@@ -30,6 +30,8 @@ type ending struct {
 	stored  *wire.Result // what is stored and given to others
 	own     *wire.Result // what the executor is given: its own cookies too; nil: there is nothing of the tool's
 	missing string       // why a success is stored without its body; empty: it is not
+
+	unrouted bool // not sent, because the execution listener has no route for it
 }
 
 // execute calls the tool for c's attempt.
@@ -93,7 +95,7 @@ func (e *execution) finished(r HTTPReply) {
 	}
 	class := classify(r, e.caller.Rule.Failures)
 	if class == wire.ClassUnknown || class == wire.ClassNotSent {
-		e.end(ending{class: class})
+		e.end(ending{class: class, unrouted: class == wire.ClassNotSent && listed(header(r.Headers, headerFlags), flagUnrouted)})
 		return
 	}
 	if r.Unread {
@@ -173,10 +175,19 @@ func (e *execution) acknowledged(a wire.Answer) {
 		case c.ofExecutor(e.result.class, e.result.stored):
 			w.reserveAnew(c)
 		default:
-			c.reply(c.failureReply(e.result.class, e.result.stored))
+			c.reply(e.failureReply(c, e.result.stored))
 		}
 	}
 	e.waiters = nil
+}
+
+// failureReply tells a caller of a failure. Where there was no route, that is a fault of the proxy's configuration which
+// nobody would look for at the tool.
+func (e *execution) failureReply(c *Call, stored *wire.Result) Reply {
+	if e.result.unrouted {
+		return c.problemReply(problem{code: codeNotSent, detail: "the execution listener has no route for it (NR), so the request never reached the tool"})
+	}
+	return c.failureReply(e.result.class, stored)
 }
 
 // tell answers the caller that executed. committed: the ledger has what is told.
@@ -193,7 +204,7 @@ func (e *execution) tell(committed bool) {
 	case own == nil && e.result.class == "":
 		r = c.failureReply(wire.ClassUnknown, nil)
 	case own == nil:
-		r = c.failureReply(e.result.class, nil)
+		r = e.failureReply(c, nil)
 	case e.result.class != "":
 		r = c.executorReply(*own, outcomeFailed)
 	case committed:

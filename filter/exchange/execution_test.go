@@ -115,6 +115,9 @@ func TestFailureGoesToEveryoneWhoWaited(t *testing.T) {
 				if tc.keepsToolsReply && string(r.Body) != string(tc.reply.Body) {
 					t.Errorf("the caller got %s, want the tool's own %s", r.Body, tc.reply.Body)
 				}
+				if says := strings.Contains(string(r.Body), "no route"); says != (tc.name == "no route") {
+					t.Errorf("the caller is told %s", r.Body)
+				}
 			}
 		})
 	}
