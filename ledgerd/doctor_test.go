@@ -72,6 +72,9 @@ func TestTheDoctorFindsWhatCouldExecuteTwiceOrHideAnEnd(t *testing.T) {
 		"no local replies":  {in("local_reply_config", "x_local_reply_config"), "so do Envoy's own replies"},
 		"another listener":  {in(`"server_listener_name": "idem-execute"`, `"server_listener_name": "elsewhere"`), "no listener of this Envoy"},
 		"no cluster":        {in(`\"execute\": {\"cluster\": \"idem-execute\"}`, `\"execute\": {\"cluster\": \"gone\"}`), "no cluster of this name"},
+		"no such rule":      {in(`"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"rule": "payouts"}}`), `route path /api/invoke: metadata.filter_metadata.idem/rule: "payouts" is no rule's name`},
+		"a wrong mode":      {in(`"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"mode": false}}`), "idem/mode: is no mode"},
+		"a refused rule":    {in(`\"calls\": [`, `\"calls\": [{\"match\": {}},`), "/calls/0"},
 		"no filter":         {in(`\"calls\"`, `\"callz\"`), "no wasm filter"},
 	} {
 		t.Run(name, func(t *testing.T) {

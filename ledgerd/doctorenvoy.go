@@ -40,10 +40,7 @@ func fetchDump(ctx context.Context, admin string, timeout time.Duration) (any, e
 
 // examineEnvoy judges a config dump: each wasm filter that is Idem's, and the route that its executions take.
 func examineEnvoy(dump any) []finding {
-	plugins := findObjects(dump, func(o object) bool {
-		_, isPlugin := o["vm_config"]
-		return isPlugin && pluginOf(o) != nil
-	})
+	plugins := findObjects(dump, isIdem)
 	if len(plugins) == 0 {
 		return []finding{{fail, "envoy", "no wasm filter with Idem's configuration is running here"}}
 	}
@@ -57,7 +54,12 @@ func examineEnvoy(dump any) []finding {
 			found = append(found, examineExecution(dump, cluster)...)
 		}
 	}
-	return unique(found)
+	return unique(append(found, examineRules(dump, plugins)...))
+}
+
+func isIdem(o object) bool {
+	_, isPlugin := o["vm_config"]
+	return isPlugin && pluginOf(o) != nil
 }
 
 // unique drops what was found before: a dump shows a static listener twice.

@@ -26,9 +26,7 @@ func examineExecution(dump any, cluster string) []finding {
 	if listener == nil {
 		return []finding{{fail, what, "the cluster leads to " + where + ", where no listener of this Envoy is: executions must come in by one, which says how they ended"}}
 	}
-	managers := findObjects(listener, func(o object) bool {
-		return strings.HasSuffix(text(o, "@type"), ".HttpConnectionManager")
-	})
+	managers := findObjects(listener, isManager)
 	if len(managers) == 0 {
 		return []finding{{fail, what, where + " has no HTTP connection manager"}}
 	}
@@ -40,10 +38,7 @@ func examineExecution(dump any, cluster string) []finding {
 }
 
 func examineManager(dump any, manager object, where string) []finding {
-	routes, _ := manager["route_config"].(object)
-	if rds, _ := manager["rds"].(object); rds != nil {
-		routes = routeConfig(dump, text(rds, "route_config_name"))
-	}
+	routes := routesOf(dump, manager)
 	if routes == nil {
 		return []finding{{fail, "execution routes", where + " has no route configuration that is known here"}}
 	}
@@ -187,4 +182,13 @@ func named(dump any, name string, members ...string) object {
 	return found[0]
 }
 
-func routeConfig(dump any, name string) object { return named(dump, name, "virtual_hosts") }
+func isManager(o object) bool { return strings.HasSuffix(text(o, "@type"), ".HttpConnectionManager") }
+
+// routesOf gives a connection manager's route configuration; nil where it is not known.
+func routesOf(dump any, manager object) object {
+	if rds, _ := manager["rds"].(object); rds != nil {
+		return named(dump, text(rds, "route_config_name"), "virtual_hosts")
+	}
+	routes, _ := manager["route_config"].(object)
+	return routes
+}
