@@ -60,6 +60,9 @@ as Envoy reads it, where off without quotes is false.
 					return err
 				}
 			}
+			for _, text := range unrouted(config.envoy.read, config.Config) {
+				fmt.Fprintf(out, "\nWarning: %s.\n", printable(text))
+			}
 			if len(flat) > 0 {
 				fmt.Fprintf(out, "\nWarning: in a body without /args no run is found but in the header (rules: %s). A run field there counts as part of the call, and without a run a repetition replays and is never held. Say where it is, such as \"run\": [{\"header\": \"x-idem-run\"}, {\"pointer\": \"/runId\"}].\n", printable(strings.Join(flat, ", ")))
 			}

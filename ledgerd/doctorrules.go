@@ -25,6 +25,9 @@ func examineRules(dump any, plugins []object) (found []finding) {
 		if len(configs) > 1 {
 			where = routesUnder(dump, document)
 		}
+		for _, text := range unrouted(dump, configs[document].Config) {
+			found = append(found, finding{warn, "execution routes", text})
+		}
 		wrong := routeMistakes(sayings(envoyDocument{read: where}), configs[document].Config)
 		for _, text := range wrong {
 			found = append(found, finding{fail, "routes", text + ". Calls on it are answered with 500 misconfigured"})
