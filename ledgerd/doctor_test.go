@@ -85,6 +85,15 @@ func TestTheDoctorFindsWhatCouldExecuteTwiceOrHideAnEnd(t *testing.T) {
 	}
 }
 
+func TestTheDoctorSaysNothingOfAPaperThatItHasNotSeen(t *testing.T) {
+	found := failures(examineEnvoy(demoDump(t, func(text string) string {
+		return strings.Replace(text, `"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"mode": false}}`, 1)
+	})))
+	if !strings.Contains(found, "idem/mode: is no mode") || strings.Contains(found, "quotes") {
+		t.Errorf("got %s", found)
+	}
+}
+
 func TestARetryPolicyThatRetriesNothingIsWell(t *testing.T) {
 	dump := demoDump(t, func(text string) string {
 		return strings.ReplaceAll(text, `"timeout": "900s"`, `"timeout": "900s", "retry_policy": {"num_retries": 1}`)

@@ -107,10 +107,11 @@ func envoyBool(word string) (value, is bool) {
 	return false, false
 }
 
-// unquoted says what is to be done about a value that is a word on paper and something else for Envoy; empty: nothing.
+// unquoted says what is to be done about a value that is a word on paper and something else for Envoy; empty: nothing, or
+// the paper is not there, as with what runs.
 func unquoted(read, written any) string {
-	word, _ := written.(string)
-	if v, is := read.(bool); is && !strings.EqualFold(word, strconv.FormatBool(v)) {
+	word, known := written.(string)
+	if v, is := read.(bool); is && known && !strings.EqualFold(word, strconv.FormatBool(v)) {
 		return fmt.Sprintf("without quotes Envoy reads %s as %t; write %q", word, v, word)
 	}
 	return ""
