@@ -76,15 +76,8 @@ func replies(t *testing.T, w *web) {
 	} {
 		w.Fresh(t)
 		w.Tool.Answer(c.answer)
-		release := w.Tool.Hold()
 		call := envoytest.Call{Path: "/tools/refund", Body: refundA, Header: map[string]string{"accept-encoding": "gzip"}}
-		executor, waiter := make(chan envoytest.Reply, 1), make(chan envoytest.Reply, 1)
-		go func() { executor <- w.Try(t.Context(), call) }()
-		w.Tool.AwaitCount(t, 1)
-		go func() { waiter <- w.Try(t.Context(), call) }()
-		w.AwaitArrivals(t, 2)
-		release()
-		first := <-executor
+		first, waited := executedAndWaited(t, w, call)
 		expect(t, name+": the executor", first, c.status, "executed")
 		if told, is := first.Header.Values("content-type"), typeOf(c.answer); !slices.Equal(told, is) {
 			t.Errorf("%s: the tool's content-type is %q, the executor is told %q", name, is, told)
@@ -92,7 +85,7 @@ func replies(t *testing.T, w *web) {
 		if !bytes.Equal(first.Body, c.body) {
 			t.Errorf("%s: the executor's body has %d bytes, the tool's %d", name, len(first.Body), len(c.body))
 		}
-		for outcome, r := range map[string]envoytest.Reply{"coalesced": <-waiter, "replay": w.Call(t, call)} {
+		for outcome, r := range map[string]envoytest.Reply{"coalesced": waited, "replay": w.Call(t, call)} {
 			expect(t, name, r, c.status, outcome)
 			if !bytes.Equal(r.Body, first.Body) {
 				t.Errorf("%s, %s: the body differs from the executor's", name, outcome)
@@ -114,6 +107,19 @@ func replies(t *testing.T, w *web) {
 			t.Errorf("%s: the tool was asked for %v", name, wants)
 		}
 	}
+}
+
+// executedAndWaited makes a call twice at once, and gives what its executor and who waited for it are told.
+func executedAndWaited(t *testing.T, w *web, call envoytest.Call) (executed, waited envoytest.Reply) {
+	t.Helper()
+	release := w.Tool.Hold()
+	executor, waiter := make(chan envoytest.Reply, 1), make(chan envoytest.Reply, 1)
+	go func() { executor <- w.Try(t.Context(), call) }()
+	w.Tool.AwaitCount(t, 1)
+	go func() { waiter <- w.Try(t.Context(), call) }()
+	w.AwaitArrivals(t, 2)
+	release()
+	return <-executor, <-waiter
 }
 
 // typeOf is the content-type that a tool gives its answer, as an HTTP server sends it.
@@ -160,19 +166,12 @@ func resultSizes(t *testing.T, w *web) {
 		w.Fresh(t)
 		result := strings.Repeat("x", c.size)
 		w.Tool.Answer(func(rw http.ResponseWriter, _ *http.Request) { rw.Write([]byte(result)) })
-		release := w.Tool.Hold()
 		call := envoytest.Call{Path: c.path, Body: refundA}
-		executor, waiter := make(chan envoytest.Reply, 1), make(chan envoytest.Reply, 1)
-		go func() { executor <- w.Try(t.Context(), call) }()
-		w.Tool.AwaitCount(t, 1)
-		go func() { waiter <- w.Try(t.Context(), call) }()
-		w.AwaitArrivals(t, 2)
-		release()
-		first := <-executor
+		first, waited := executedAndWaited(t, w, call)
 		if first.Status != http.StatusOK || first.Outcome() != "executed" || string(first.Body) != result {
 			t.Fatalf("%s: the executor got %d %s, %d bytes of %d", name, first.Status, first.Outcome(), len(first.Body), c.size)
 		}
-		for who, r := range map[string]envoytest.Reply{"who waited": <-waiter, "who came later": w.Call(t, call)} {
+		for who, r := range map[string]envoytest.Reply{"who waited": waited, "who came later": w.Call(t, call)} {
 			if !c.kept {
 				expectProblem(t, name+": "+who, r, http.StatusConflict, "result_unavailable")
 			} else if r.Status != http.StatusOK || string(r.Body) != result {

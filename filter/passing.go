@@ -26,8 +26,9 @@ func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 	defer recovered("OnHttpResponseHeaders")
 	if s.replied {
 		s.keepType()
+		return types.ActionContinue
 	}
-	if s.passing == nil || s.replied {
+	if s.passing == nil {
 		return types.ActionContinue
 	}
 	headers, err := proxywasm.GetHttpResponseHeaders()

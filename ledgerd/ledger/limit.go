@@ -13,32 +13,29 @@ var defaultMaxResult = wire.DefaultRule().MaxResultBytes
 // command gives a job's command as it is for this record: a result that is larger than its attempt's rule allows is
 // committed without its bytes.
 func (l *Ledger) command(c *content, j *job) intent.Command {
-	fits := func(attempt string, r *intent.Result) {
+	fitted := func(attempt string, r *intent.Result) *intent.Result {
+		if r == nil {
+			return nil
+		}
 		limit, ok := c.Limits[attempt]
 		if !ok {
 			limit = defaultMaxResult
 		}
-		if r.Size > min(limit, l.o.MaxResultBytes) {
-			r.Missing = wire.MissingTooLarge
+		out := *r
+		if out.Size > min(limit, l.o.MaxResultBytes) {
+			out.Missing = wire.MissingTooLarge
 		}
+		return &out
 	}
 	switch cmd := j.cmd.(type) {
 	case intent.Commit:
-		fits(cmd.Attempt, &cmd.Result)
+		cmd.Result = *fitted(cmd.Attempt, &cmd.Result)
 		return cmd
 	case intent.Fail:
-		if cmd.Failure != nil {
-			failure := *cmd.Failure
-			fits(cmd.Attempt, &failure)
-			cmd.Failure = &failure
-		}
+		cmd.Failure = fitted(cmd.Attempt, cmd.Failure)
 		return cmd
 	case intent.Resolve:
-		if cmd.Result != nil {
-			result := *cmd.Result
-			fits(cmd.Attempt, &result)
-			cmd.Result = &result
-		}
+		cmd.Result = fitted(cmd.Attempt, cmd.Result)
 		return cmd
 	}
 	return j.cmd

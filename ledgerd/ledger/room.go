@@ -23,15 +23,10 @@ func (l *Ledger) makeRoom(ctx context.Context) {
 	var removed atomic.Int64
 	var failed atomic.Bool
 	t := newTurn(func() int { return l.roomFor(sweepAtOnce) })
-	var after *store.Entry
-	for begun := time.Now(); !failed.Load() && time.Since(begun) < l.o.SweepEvery; {
-		due, err := l.scan(ctx, store.Due, now, after, sweepBatch)
-		if err != nil {
-			break
-		}
+	_ = l.eachDue(ctx, now, time.Now(), func(due []store.Entry) bool { // the sweep has told what is wrong with the store
 		for i := range due {
 			if failed.Load() || !t.enter(ctx) {
-				break
+				return false
 			}
 			go func() {
 				defer t.leave()
@@ -43,11 +38,8 @@ func (l *Ledger) makeRoom(ctx context.Context) {
 				}
 			}()
 		}
-		if len(due) < sweepBatch {
-			break
-		}
-		after = &due[len(due)-1]
-	}
+		return true
+	})
 	t.wait(ctx)
 	if n := removed.Load(); n > 0 {
 		l.o.Log.Info("records that were over made room in a store that takes nothing new", "records", n)

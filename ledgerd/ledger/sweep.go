@@ -35,26 +35,37 @@ func (l *Ledger) sweep(ctx context.Context) {
 	l.sweepLeases(ctx, at.Now)
 	t := l.sweeping()
 	defer t.wait(ctx)
-	var after *store.Entry
-	for ctx.Err() == nil && time.Since(begun) < l.o.SweepEvery {
-		due, err := l.scan(ctx, store.Due, at.Now, after, sweepBatch)
-		if err != nil {
-			l.outage.failed()
-			l.o.Log.Warn("due records cannot be found", "error", err)
-			return
-		}
+	err = l.eachDue(ctx, at.Now, begun, func(due []store.Entry) bool {
 		for i := range due {
 			if !t.enter(ctx) {
-				return
+				return false
 			}
 			l.submit(due[i].Key, &job{cmd: intent.Tick{}, swept: true, ends: true, done: func(*job) { t.leave() }})
 		}
 		if !l.outage.failing.Load() {
 			l.outage.seen(at.Now)
 		}
-		if len(due) < sweepBatch {
-			return
+		return true
+	})
+	if err != nil {
+		l.outage.failed()
+		l.o.Log.Warn("due records cannot be found", "error", err)
+	}
+}
+
+// eachDue hands over the records that are due, a batch at a time, until there are no more, do says that it has enough,
+// or the sweep that had begun then gives way to the next. The error is the store's.
+func (l *Ledger) eachDue(ctx context.Context, now, begun time.Time, do func(due []store.Entry) bool) error {
+	var after *store.Entry
+	for ctx.Err() == nil && time.Since(begun) < l.o.SweepEvery {
+		due, err := l.scan(ctx, store.Due, now, after, sweepBatch)
+		if err != nil {
+			return err
+		}
+		if !do(due) || len(due) < sweepBatch {
+			return nil
 		}
 		after = &due[len(due)-1]
 	}
+	return nil
 }
