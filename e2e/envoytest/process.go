@@ -20,10 +20,11 @@ type process struct {
 }
 
 // StartProgram runs a program of a test's own, such as a tool that is no Go program, until the test ends. What it logged
-// is shown if the test fails.
-func StartProgram(t TB, name string, env []string, program string, args ...string) {
+// is shown if the test fails. stop asks it to end, waits, and gives its error: nil where it ended well.
+func StartProgram(t TB, name string, env []string, program string, args ...string) (stop func() error) {
 	t.Helper()
-	start(t, name, filepath.Join(t.TempDir(), "log"), env, program, args...)
+	p := start(t, name, filepath.Join(t.TempDir(), "log"), env, program, args...)
+	return func() error { return p.stop(t) }
 }
 
 // start runs a program that logs to a file. What it logged is shown if the test fails; whatever still runs when the

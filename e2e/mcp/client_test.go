@@ -26,6 +26,7 @@ type command struct {
 	SDK      string `json:"sdk,omitempty"`
 	URL      string `json:"url,omitempty"`
 	Revision string `json:"revision,omitempty"`
+	Run      string `json:"run,omitempty"`
 }
 
 // pending is a command under way.
@@ -113,8 +114,12 @@ func call(tool, customer string) command {
 type kind struct {
 	name    string
 	server  string
-	connect func(t *testing.T, url string) client
+	connect connects
 }
+
+// connects opens a session of a client with the server at a URL. The client is set to send its run's id, where one is
+// given, as a header of every request.
+type connects func(t *testing.T, url string, run ...string) client
 
 // kinds are all of them: each SDK, each revision, each way of serving.
 var kinds = []kind{

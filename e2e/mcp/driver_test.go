@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -77,15 +78,15 @@ func startDriver(t envoytest.TB, dir, program string, args ...string) *driver {
 }
 
 // driven connects a client in another program.
-func driven(program func() *driver, sdk, revision string) func(t *testing.T, url string) client {
-	return func(t *testing.T, url string) client {
+func driven(program func() *driver, sdk, revision string) connects {
+	return func(t *testing.T, url string, run ...string) client {
 		t.Helper()
 		d := program()
 		d.mu.Lock()
 		d.sessions++
 		s := &session{d, d.sessions}
 		d.mu.Unlock()
-		if a := s.begin(command{Op: "connect", SDK: sdk, URL: url, Revision: revision}).wait(t); a.Error != "" {
+		if a := s.begin(command{Op: "connect", SDK: sdk, URL: url, Revision: revision, Run: strings.Join(run, "")}).wait(t); a.Error != "" {
 			t.Fatalf("the client does not connect: %s", a.Error)
 		}
 		t.Cleanup(func() { s.begin(command{Op: "close"}) })

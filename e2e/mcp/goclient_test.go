@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -11,8 +12,8 @@ import (
 )
 
 // goClient connects the Go SDK's client.
-func goClient(revision string) func(t *testing.T, url string) client {
-	return func(t *testing.T, url string) client {
+func goClient(revision string) connects {
+	return func(t *testing.T, url string, run ...string) client {
 		t.Helper()
 		g := &inProcess{under: map[any]*pending{}}
 		c := mcp.NewClient(&mcp.Implementation{Name: "idem-test", Version: "1"}, &mcp.ClientOptions{
@@ -23,7 +24,7 @@ func goClient(revision string) func(t *testing.T, url string) client {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		session, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+		session, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: ofRun(run)}}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 		if err != nil {
 			t.Fatalf("the Go client does not connect: %v", err)
 		}
@@ -34,6 +35,17 @@ func goClient(revision string) func(t *testing.T, url string) client {
 		g.session = session
 		return g
 	}
+}
+
+// ofRun is the HTTP of a client that is set to send its run's id, if it has one.
+type ofRun []string
+
+func (run ofRun) RoundTrip(r *http.Request) (*http.Response, error) {
+	if len(run) > 0 {
+		r = r.Clone(r.Context())
+		r.Header.Set("x-idem-run", run[0])
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // inProcess is the Go SDK's client.

@@ -35,7 +35,7 @@ func TestResultIsForEveryRevision(t *testing.T) {
 	older, newer := driven(node, "v2", "legacy"), driven(node, "v2", "2026-07-28")
 	for _, tc := range []struct {
 		name         string
-		first, later func(*testing.T, string) client
+		first, later connects
 	}{
 		{"later", older, newer}, {"earlier", newer, older}, {"Python later", goClient("2025-06-18"), driven(python, "", "2026-07-28")},
 	} {

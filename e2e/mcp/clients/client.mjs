@@ -1,7 +1,7 @@
 // The official TypeScript SDKs as clients that tests drive: a JSON command a line on stdin, a JSON answer a line on
-// stdout. {id, op: "connect", session, sdk, url, revision} opens a session: sdk is v1 (@modelcontextprotocol/sdk) or v2
-// (@modelcontextprotocol/client), revision is one since 2026-07-28, or "legacy" for the handshake. {id, op, session, …}
-// lets it do something; "close" ends it. It ends with its input.
+// stdout. {id, op: "connect", session, sdk, url, revision, run} opens a session: sdk is v1 (@modelcontextprotocol/sdk) or
+// v2 (@modelcontextprotocol/client), revision is one since 2026-07-28, or "legacy" for the handshake, run is sent as a
+// header with every request. {id, op, session, …} lets it do something; "close" ends it. It ends with its input.
 import { createInterface } from 'node:readline';
 import * as v2 from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -15,19 +15,20 @@ const sampled = async () => ({ role: 'assistant', model: 'none', content: { type
 const capabilities = { elicitation: { form: {} }, sampling: {} };
 const sessions = new Map();
 
-async function connect({ sdk, url, revision }) {
+async function connect({ sdk, url, revision, run }) {
+  const requestInit = run ? { headers: { 'x-idem-run': run } } : {};
   if (sdk === 'v1') {
     const client = new ClientV1(me, { capabilities });
     client.setRequestHandler(ElicitRequestSchema, elicited);
     client.setRequestHandler(CreateMessageRequestSchema, sampled);
-    await client.connect(new TransportV1(new URL(url)));
+    await client.connect(new TransportV1(new URL(url), { requestInit }));
     return { client, call: (params, options) => client.callTool(params, undefined, options) };
   }
   const mode = revision === 'legacy' ? 'legacy' : { pin: revision };
   const client = new v2.Client(me, { capabilities, versionNegotiation: { mode } });
   client.setRequestHandler('elicitation/create', elicited);
   client.setRequestHandler('sampling/createMessage', sampled);
-  await client.connect(new v2.StreamableHTTPClientTransport(new URL(url)));
+  await client.connect(new v2.StreamableHTTPClientTransport(new URL(url), { requestInit }));
   return { client, call: (params, options) => client.callTool(params, options) };
 }
 

@@ -1,7 +1,8 @@
 """The official Python SDK as clients that tests drive: a JSON command a line on stdin, a JSON answer a line on stdout.
 
-{"id", "op": "connect", "session", "url", "revision"} opens a session: revision is one since 2026-07-28, or "legacy" for
-the handshake. {"id", "op", "session", …} lets it do something; "close" ends it. It ends with its input.
+{"id", "op": "connect", "session", "url", "revision", "run"} opens a session: revision is one since 2026-07-28, or "legacy"
+for the handshake, run is sent as a header with every request. {"id", "op", "session", …} lets it do something; "close"
+ends it. It ends with its input.
 """
 
 import asyncio
@@ -30,7 +31,8 @@ async def sampled(context, params):
 
 
 async def connect(c):
-    http = httpx2.AsyncClient(timeout=httpx2.Timeout(60))
+    headers = {"x-idem-run": c["run"]} if "run" in c else {}
+    http = httpx2.AsyncClient(timeout=httpx2.Timeout(60), headers=headers)
     transport = streamable_http_client(c["url"], http_client=http)
     mode = c["revision"]
     async with Client(transport, mode=mode, elicitation_callback=elicited, sampling_callback=sampled) as client:
