@@ -15,7 +15,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 # How many inputs each fuzz target tries, how long all tests may take, what `make bench` is given. Inputs are counted: a
 # fuzz run that ends by a clock may fail with "context deadline exceeded" and nothing found (go.dev/issue/75804, Go < 1.27).
 FUZZTIME     ?= 50000x
-TEST_TIMEOUT ?= 20m
+TEST_TIMEOUT ?= 40m
 BENCH_ARGS   ?=
 # What `make demo` is given: other addresses, a data directory (bin/demo -h).
 DEMO_ARGS    ?=
