@@ -32,6 +32,11 @@ func (r *reading) findParts(call *Call) *Error {
 	if err := r.findTool(call, conventional); err != nil {
 		return err
 	}
+	if !r.toolNamed {
+		if err := checkName("last segment of the path, the tool's name,", r.tool); err != nil {
+			return err
+		}
+	}
 	return r.findRun(call, conventional)
 }
 

@@ -93,7 +93,7 @@ func TestWhatIsNoStrictJSONIsRefusedWithItsPlace(t *testing.T) {
 		{`{"tool":"\u009brefund","args":{}}`, 8, "/tool", "control character"},
 		{`{"args":{},"run_id":"a\r\nb"}`, 20, "/run_id", "control character"},
 		{`{"tool":"","args":{}}`, 8, "/tool", "empty"},
-		{`{"tool":"` + strings.Repeat("x", 513) + `","args":{}}`, 8, "/tool", "512"},
+		{`{"tool":"` + strings.Repeat("x", 1025) + `","args":{}}`, 8, "/tool", "1024"},
 		{`{"args":{},"run_id":{}}`, 20, "/run_id", "run"},
 	} {
 		e := refusal(t, c, post("", "/x", bad.body))
@@ -128,6 +128,17 @@ func TestWhatIsNoFormIsRefusedWithItsPlace(t *testing.T) {
 		if e := refusal(t, c, post(canon.Form, "/x", bad.body)); e.Code != "malformed_body" || e.Offset != bad.offset || e.Pointer != bad.pointer {
 			t.Errorf("%q: %+v", bad.body, e)
 		}
+	}
+}
+
+func TestANameFromThePathHasTheLimitOfAnyName(t *testing.T) {
+	c := reader(t, canon.Settings{})
+	if _, err := c.Read(post("", "/orders/"+strings.Repeat("x", canon.MaxName), "{}")); err != nil {
+		t.Errorf("a path that ends in %d bytes: %v", canon.MaxName, err)
+	}
+	const want = "the last segment of the path, the tool's name, has 1025 bytes; use at most 1024"
+	if e := refusal(t, c, post("", "/orders/"+strings.Repeat("x", canon.MaxName+1), "{}")); e.Code != "malformed_body" || e.Detail != want {
+		t.Errorf("%s %q, want %q", e.Code, e.Detail, want)
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 	MaxExponent = 400     // of a number as it is written, either way
 	MaxNumber   = 4096    // characters of one number before its exponent, and the exponent: what it has written out
 	MaxValues   = 1 << 18 // values of one body, objects and arrays among them
-	MaxName     = 512     // bytes of a tool's name and of a run
+	MaxName     = 1024    // bytes of a tool's name and of a run
 )
 
 // value is one JSON value of a body: a node of the tree, which stands in one slice in the body's order. The children

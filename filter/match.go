@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"idem/canon"
 	"idem/filter/mcp"
@@ -69,7 +68,7 @@ func (s *stream) read(rule *policy.Rule) (action canon.Action, request *mcp.Requ
 	if err != nil {
 		return action, nil, canonError(err)
 	}
-	return action, request, checkNames(action)
+	return action, request, nil
 }
 
 func tooLarge(limit int64) *canon.Error {
@@ -96,20 +95,6 @@ func (s *stream) former(action canon.Action) []wire.Identity {
 		}
 	}
 	return also
-}
-
-// checkNames refuses what the ledger could not tell apart or keep: names that are no UTF-8 or beyond its limit.
-func checkNames(action canon.Action) *canon.Error {
-	for _, n := range [...]struct{ what, text string }{{"run id", action.Run}, {"tool's name", action.Tool}} {
-		if len(n.text) > wire.MaxText {
-			return &canon.Error{Code: "malformed_body", Offset: -1,
-				Detail: "the " + n.what + " has " + strconv.Itoa(len(n.text)) + " bytes; at most " + strconv.Itoa(wire.MaxText) + " are allowed"}
-		}
-		if !utf8.ValidString(n.text) {
-			return &canon.Error{Code: "malformed_body", Offset: -1, Detail: "the " + n.what + " is no UTF-8"}
-		}
-	}
-	return nil
 }
 
 func (s *stream) canonCall() canon.Call {

@@ -5,7 +5,7 @@ import "strconv"
 // Limits of single members. The size of a line and of a batch is limited by who reads them from the network.
 const (
 	MaxID   = 128  // bytes of an attempt's or a hold's id
-	MaxText = 1024 // bytes of a run, a tool's name or a rule's name
+	MaxText = 1024 // bytes of a run, a tool's name (both canon.MaxName) or a rule's name
 	MaxAlso = 16   // former identities of one reserve
 
 	// MaxDurationMS is the longest duration, ten years: far beyond use, and far below what arithmetic with moments
