@@ -103,16 +103,14 @@ func (e *execution) finished(r HTTPReply) {
 		return
 	}
 	own := ownResult(r)
-	if id := e.caller.toolID; id != nil {
-		own.Body = e.caller.MCP.Returned(id, header(own.Headers, "content-type"), own.Body)
-	}
 	stored := storedResult(*own, e.caller.Rule.KeepHeaders)
 	if e.caller.MCP != nil {
-		class, stored = finalResult(class, *stored)
+		class, stored = finalResult(class, *stored, e.caller.askedUnder())
 		if class = ofAttempts(class, r); class == wire.ClassUnknown {
 			e.end(ending{class: class})
 			return
 		}
+		own.Body = e.caller.returned(*own)
 	}
 	stored = traced(*stored, e.caller.Request.Headers)
 	result := ending{class: class, stored: stored, own: own}

@@ -14,9 +14,9 @@ const finalHeader = "x-idem-mcp"
 
 // finalResult reads the end of a tools/call out of the tool's reply: what is stored of it and what it means. class is
 // what the status says. A reply that holds no response keeps its own form where it is a failure by its status; a
-// success without a response was cut short.
-func finalResult(class wire.Class, r wire.Result) (wire.Class, *wire.Result) {
-	final := mcp.ReadFinal(header(r.Headers, "content-type"), r.Body)
+// success without a response was cut short, and one with two answers says nothing. id is what the tool was asked under.
+func finalResult(class wire.Class, r wire.Result, id []byte) (wire.Class, *wire.Result) {
+	final := mcp.ReadFinal(header(r.Headers, "content-type"), r.Body, id)
 	switch {
 	case !final.Present && class == "":
 		return wire.ClassUnknown, nil
@@ -60,6 +60,22 @@ func (c *Call) underOwnID() []byte {
 	}
 	c.toolID = c.MCP.OwnID(c.worker.host.NewID())
 	return c.MCP.Under(c.toolID, c.Request.Body)
+}
+
+// askedUnder is the JSON-RPC id under which the tool knows the call.
+func (c *Call) askedUnder() []byte {
+	if c.toolID != nil {
+		return c.toolID
+	}
+	return c.MCP.ID
+}
+
+// returned is the body of the tool's reply with the response under the caller's id.
+func (c *Call) returned(r wire.Result) []byte {
+	if c.toolID == nil {
+		return r.Body
+	}
+	return c.MCP.Returned(c.toolID, header(r.Headers, "content-type"), r.Body)
 }
 
 // sealed says whether a header vouches for the very bytes of the body.

@@ -79,7 +79,7 @@ const mostRead = 8 << 20
 // response was in that lacks nothing: clients leave an event stream once they have read the response. A stream's
 // callback may call it.
 func (c *Call) StreamLeft(r HTTPReply) {
-	if c.MCP == nil || !mcp.ReadFinal(header(r.Headers, "content-type"), r.Body).Present {
+	if c.MCP == nil || !mcp.ReadFinal(header(r.Headers, "content-type"), r.Body, c.askedUnder()).Present {
 		r = HTTPReply{}
 	}
 	c.StreamEnded(r)

@@ -3,7 +3,9 @@ package mcp
 import (
 	"bytes"
 	"iter"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // ContentEvents is the media type of an event stream.
@@ -20,33 +22,39 @@ type streamed struct {
 	data  []byte // its data lines, joined by newlines
 	other []byte // its other lines, as they were sent
 	cut   bool   // no blank line ends it: it is not complete, and the last
+
+	id    *string       // that it is resumed after; nil: it says none
+	retry time.Duration // how long to wait before; negative: it says nothing of that
 }
 
 // events gives the events of a stream (WHATWG HTML, server-sent events), one after the other, and nothing of it twice or
 // not at all.
 func events(body []byte) iter.Seq[streamed] {
 	return func(yield func(streamed) bool) {
-		var e streamed
-		has := false
+		e, has := streamed{retry: -1}, false
 		begin, rest := body, bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 		for len(rest) > 0 {
 			before := rest
 			var line []byte
 			line, rest = cutLine(rest)
-			value, isData := dataOf(line)
-			switch {
+			field, value, _ := bytes.Cut(line, []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch isData := string(field) == "data"; {
 			case isData && has:
 				e.data = append(append(e.data, '\n'), value...)
 			case isData:
 				e.data, has = append(e.data, value...), true
 			case len(line) > 0:
 				e.other = append(e.other, before[:len(before)-len(rest)]...)
+				if len(before)-len(rest) > len(line) { // the line is whole
+					e.position(string(field), string(value))
+				}
 			default:
 				e.raw = begin[:len(begin)-len(rest)]
 				if !yield(e) {
 					return
 				}
-				begin, e, has = rest, streamed{}, false
+				begin, e, has = rest, streamed{retry: -1}, false
 			}
 		}
 		if len(begin) > 0 {
@@ -64,17 +72,27 @@ func WithoutEvents(contentType string, body []byte) []byte {
 	}
 	kept := body[:0]
 	for e := range events(body) {
-		if e.cut || readResponse(e.data).Present {
+		if e.cut || responds(e.data) {
 			kept = append(kept, e.raw...)
 		}
 	}
 	return kept
 }
 
-// dataOf gives the value of a data line.
-func dataOf(line []byte) (value []byte, isData bool) {
-	field, value, _ := bytes.Cut(line, []byte(":"))
-	return bytes.TrimPrefix(value, []byte(" ")), string(field) == "data"
+// longestRetry is more than anybody waits for.
+const longestRetry = 24 * time.Hour
+
+// position reads the fields that say how the stream is resumed after it broke.
+func (e *streamed) position(field, value string) {
+	switch {
+	case field == "id" && !strings.Contains(value, "\x00"):
+		e.id = &value
+	case field == "retry" && value != "" && strings.Trim(value, "0123456789") == "":
+		e.retry = longestRetry
+		if ms, err := strconv.ParseUint(value, 10, 64); err == nil && ms < uint64(longestRetry/time.Millisecond) {
+			e.retry = time.Duration(ms) * time.Millisecond
+		}
+	}
 }
 
 // cutLine takes the first line: it ends in CR LF, LF or CR.

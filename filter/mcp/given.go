@@ -15,7 +15,7 @@ func Given(body []byte) Final {
 	}
 	switch response, content := described(body); {
 	case response:
-		if f := readResponse(body); f.Present {
+		if f, _ := readResponse(body); f.Present {
 			return f
 		}
 		return result(body, body)

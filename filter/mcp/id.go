@@ -49,8 +49,23 @@ func (r *Request) Returned(id []byte, contentType string, body []byte) []byte {
 	return out
 }
 
-// renamed gives a response to id the caller's id. Any other message stays.
+// renamed gives the response to id, alone or in a batch, the caller's id. Any other message stays.
 func (r *Request) renamed(id, message []byte) []byte {
+	if jsontext.Value(message).Kind() != '[' {
+		return r.renamedOne(id, message)
+	}
+	out, copied := make([]byte, 0, len(message)+len(r.ID)), int64(0)
+	whole := batch(message, func(at int64, part []byte) {
+		out = append(append(out, message[copied:at]...), r.renamedOne(id, part)...)
+		copied = at + int64(len(part))
+	})
+	if !whole {
+		return message
+	}
+	return append(out, message[copied:]...)
+}
+
+func (r *Request) renamedOne(id, message []byte) []byte {
 	dec := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
 		return message
@@ -79,7 +94,7 @@ func (r *Request) renamed(id, message []byte) []byte {
 
 // sameID reports whether a response's id is one of ours. A server may write a number in its own way (4.5e15).
 func sameID(got, own []byte) bool {
-	if bytes.Equal(got, own) || own[0] == '"' {
+	if bytes.Equal(got, own) || len(got) == 0 || own[0] == '"' || got[0] == '"' {
 		return bytes.Equal(got, own)
 	}
 	n, err := strconv.ParseFloat(string(got), 64)

@@ -90,7 +90,7 @@ func TestOnlyAResultThatSaysSoAsksForInput(t *testing.T) {
 		`{"resultType":"task","taskId":"t"}`:                 false,
 		`{"content":[]}`:                                     false,
 	} {
-		if f := ReadFinal(ContentJSON, []byte(`{"id":1,"result":`+result+`}`)); !f.Present || f.Asks != asks || f.Failed {
+		if f := ReadFinal(ContentJSON, []byte(`{"id":1,"result":`+result+`}`), []byte("1")); !f.Present || f.Asks != asks || f.Failed {
 			t.Errorf("%s is read as %+v", result, f)
 		}
 	}
