@@ -116,7 +116,8 @@ func (e *editor) wasm(file string, plugin []byte) {
 		if file != "" {
 			vm["code"] = node{"local": node{"filename": file}}
 		}
-		if plugin != nil {
+		// The filter that looks on in the execution listener has no configuration.
+		if _, guards := n["configuration"]; guards && plugin != nil {
 			n["configuration"] = node{
 				"@type": "type.googleapis.com/google.protobuf.StringValue",
 				"value": string(plugin),

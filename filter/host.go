@@ -51,13 +51,16 @@ func (h *host) Wake() {
 // Dispatch makes an HTTP call of the root context.
 func (h *host) Dispatch(call exchange.HTTPCall, done func(exchange.HTTPReply)) bool {
 	timeout := uint32(max(call.Timeout.Milliseconds(), 1))
-	_, err := proxywasm.DispatchHttpCall(call.Cluster, call.Headers, call.Body, nil, timeout,
+	headers, over := h.plugin.watched.watch(call, h.NewID)
+	_, err := proxywasm.DispatchHttpCall(call.Cluster, headers, call.Body, nil, timeout,
 		func(numHeaders, bodySize, _ int) {
 			defer recovered("an HTTP call's callback")
+			over()
 			h.plugin.outbox.begin()
 			done(httpReply(numHeaders, bodySize, call.Room))
 		})
 	if err != nil {
+		over()
 		proxywasm.LogError("idem: the cluster " + call.Cluster + " cannot be called: " + err.Error())
 	}
 	return err == nil

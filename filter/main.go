@@ -11,6 +11,7 @@
 //	match.go   the rule that it falls under; property.go: by what Envoy knows of it
 //	answer.go  its reply, or its leave to go on
 //	passing.go the reply to a stream that goes on
+//	executed.go the reply to a call of the worker's own, where the filter stands in the execution listener too
 //
 // Facts of the host that shape it: only a root context's HTTP calls survive the stream that asked for them, and the
 // SDK gives a callback to the context that dispatched the call, so all calls are made by the root context; a stream
@@ -32,9 +33,14 @@ const memoryLimit = 768 << 20
 
 func init() {
 	debug.SetMemoryLimit(memoryLimit)
-	proxywasm.SetVMContext(&vm{})
+	proxywasm.SetVMContext(&vm{watched: watched{calls: map[string]show{}}})
 }
 
-type vm struct{ types.DefaultVMContext }
+type vm struct {
+	types.DefaultVMContext
+	watched watched
+}
 
-func (*vm) NewPluginContext(id uint32) types.PluginContext { return &plugin{id: id} }
+func (v *vm) NewPluginContext(id uint32) types.PluginContext {
+	return &plugin{id: id, watched: &v.watched}
+}

@@ -11,17 +11,20 @@ import (
 	"idem/filter/policy"
 )
 
-// plugin is the root context of one worker: it owns the exchange worker and all of its I/O.
+// plugin is the root context of one worker: it owns the exchange worker and all of its I/O. In the execution listener it
+// is one without a worker, which only looks on.
 type plugin struct {
 	types.DefaultPluginContext
-	id     uint32
-	config *policy.Config
-	worker *exchange.Worker
-	host   *host
-	queue  uint32
-	outbox outbox
-	warned map[string]bool // lines that warnOnce has written
-	done   bool            // the configuration has been replaced; what is under way is finished
+	id      uint32
+	watched *watched
+	looksOn bool
+	config  *policy.Config
+	worker  *exchange.Worker
+	host    *host
+	queue   uint32
+	outbox  outbox
+	warned  map[string]bool // lines that warnOnce has written
+	done    bool            // the configuration has been replaced; what is under way is finished
 }
 
 // OnPluginStart reads the configuration. A configuration that is refused is refused by Envoy too.
@@ -32,6 +35,10 @@ func (p *plugin) OnPluginStart(int) (status types.OnPluginStartStatus) {
 			status = types.OnPluginStartStatusFailed
 		}
 	}()
+	if root, err := proxywasm.GetProperty([]string{"plugin_root_id"}); err == nil && string(root) == executionsRoot {
+		p.looksOn, p.watched.possible = true, true
+		return types.OnPluginStartStatusOK
+	}
 	data, err := proxywasm.GetPluginConfiguration()
 	if err != nil {
 		proxywasm.LogCritical("idem: there is no plugin configuration: " + err.Error())
@@ -116,6 +123,9 @@ func (p *plugin) warnOnce(line string) {
 
 // NewHttpContext makes the context of a stream.
 func (p *plugin) NewHttpContext(id uint32) types.HttpContext {
+	if p.looksOn {
+		return &executed{watched: p.watched}
+	}
 	return &stream{plugin: p, id: id}
 }
 

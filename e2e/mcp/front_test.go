@@ -28,6 +28,7 @@ type request struct {
 	path, method string
 	header       http.Header
 	body         []byte
+	answering    bool // some of the reply's body has passed
 	rpc          struct {
 		ID     json.RawMessage
 		Method string
@@ -53,6 +54,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &seen.rpc) // a batch, or none
 	f.mu.Lock()
 	f.seen = append(f.seen, seen)
+	w = &reply{w, f, len(f.seen) - 1}
 	f.mu.Unlock()
 	parts := strings.Split(r.URL.Path, "/") // "", mcp, RULE, SERVER
 	if len(parts) != 4 || f.servers[parts[3]] == "" {
@@ -70,6 +72,23 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	proxy.ServeHTTP(w, r)
 }
+
+// reply is one that passes.
+type reply struct {
+	http.ResponseWriter
+	front *front
+	of    int // which request
+}
+
+func (r *reply) Write(p []byte) (int, error) {
+	r.front.mu.Lock()
+	r.front.seen[r.of].answering = true
+	r.front.mu.Unlock()
+	return r.ResponseWriter.Write(p)
+}
+
+// Unwrap is for flushing.
+func (r *reply) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // requests gives those that reached the servers and that a test asks for.
 func (f *front) requests(wanted func(request) bool) []request {

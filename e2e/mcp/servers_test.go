@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,7 +25,7 @@ func startServers(t envoytest.TB, b *bank) map[string]string {
 		"go-json":  serveGo(t, goServer, &mcp.StreamableHTTPOptions{JSONResponse: true}),
 		"go-plain": serveGo(t, goServer, &mcp.StreamableHTTPOptions{Stateless: true}),
 	}
-	python := []string{"py", "py-json", "py-plain", "py-plain-json"} // in the order of clients/server.py
+	python := []string{"py", "py-json", "py-plain", "py-plain-json", "py-resumed"} // in the order of clients/server.py
 	args := []string{envoytest.Artifact(t, "e2e/mcp/clients/server.py"), b.url}
 	for _, name := range python {
 		at[name] = envoytest.FreeAddress(t)
@@ -36,6 +37,11 @@ func startServers(t envoytest.TB, b *bank) map[string]string {
 	_, port, _ := net.SplitHostPort(at["everything"])
 	envoytest.StartProgram(t, "server-everything", []string{"PORT=" + port}, envoytest.Artifact(t, ".tools/mcp/node/node"),
 		envoytest.Artifact(t, ".tools/mcp/node/node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "streamableHttp")
+	at["ts-resumed"] = envoytest.FreeAddress(t)
+	_, port, _ = net.SplitHostPort(at["ts-resumed"])
+	node := envoytest.Artifact(t, ".tools/mcp/node/node")
+	envoytest.StartProgram(t, "the TypeScript server", nil, node, envoytest.Artifact(t, "e2e/mcp/clients/server.mjs"), filepath.Dir(node), b.url, port)
+	at["odd"] = startOdd(t, b)
 	at["conformance"] = envoytest.FreeAddress(t)
 	envoytest.StartProgram(t, "the conformance server", nil, buildConformanceServer(t), "-http", at["conformance"], "-stateless=false")
 	for name, address := range at {
@@ -93,6 +99,12 @@ func newGoServer(b *bank) *mcp.Server {
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, r *mcp.CallToolRequest, a refundArgs) (*mcp.CallToolResult, any, error) {
 		r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Total: 2})
+		id, err := b.execute(ctx, a.Customer)
+		return text(id), nil, err
+	})
+	mcp.AddTool(s, &mcp.Tool{Name: "poll"}, func(ctx context.Context, r *mcp.CallToolRequest, a refundArgs) (*mcp.CallToolResult, any, error) {
+		r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Total: 2})
+		r.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: 200 * time.Millisecond})
 		id, err := b.execute(ctx, a.Customer)
 		return text(id), nil, err
 	})

@@ -21,6 +21,7 @@ type execution struct {
 
 	ended   bool // the tool's part is over
 	result  ending
+	stream  *stream       // a tools/call's reply that is followed over several connections; nil: it is not
 	replyBy time.Duration // when the caller is answered even though the ledger has not acknowledged
 }
 
@@ -44,16 +45,24 @@ func (w *Worker) execute(c *Call, lease time.Duration, approvedBy string) {
 	switch {
 	case c.executesItself():
 		w.letExecute(e, approvedBy)
-	case !w.host.Dispatch(c.toTool(w.config.Execute.Cluster, approvedBy), e.returned):
-		e.end(ending{class: wire.ClassNotSent})
-		w.link.flush()
+	default:
+		call := c.toTool(w.config.Execute.Cluster, approvedBy)
+		e.follow(&call)
+		if !w.host.Dispatch(call, e.returned) {
+			e.end(ending{class: wire.ClassNotSent})
+			w.link.flush()
+		}
 	}
 	c.letGo()
 }
 
 // returned takes the reply of the HTTP call that executes.
 func (e *execution) returned(r HTTPReply) {
-	e.finished(r)
+	if e.stream != nil {
+		e.stream.returned(r)
+	} else {
+		e.finished(r)
+	}
 	e.worker.link.flush()
 }
 
@@ -63,6 +72,9 @@ func (e *execution) tick(now time.Duration) {
 		e.extendAt = now + e.lease/3
 		op := wire.Op{Kind: wire.OpExtend, Attempt: e.attempt, Intent: e.intent}
 		e.worker.link.send(queued{op: op, done: e.extended})
+	}
+	if e.stream != nil && !e.ended {
+		e.stream.tick(now)
 	}
 	if e.ended && now >= e.replyBy {
 		e.tell(false)
@@ -137,6 +149,9 @@ func (e *execution) endUnread(class wire.Class, status int) {
 func (e *execution) end(result ending) {
 	w := e.worker
 	w.took(statExecutionMS, e.begun)
+	if e.stream != nil {
+		e.stream.letGo()
+	}
 	if result.own != nil {
 		w.host.Observe(statResultBytes, uint64(len(result.own.Body)))
 		w.replies += int64(len(result.own.Body))

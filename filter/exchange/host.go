@@ -32,6 +32,11 @@ type HTTPCall struct {
 	Body    []byte
 	Timeout time.Duration
 	Room    func(size int) bool // whether a reply's body of that size may be read; nil: any may
+
+	// Passing is told of each piece of the reply's body as it passes, where the proxy can show it, with how the reply
+	// began: status and headers. It may be called from a stream's callback. It says whether there is enough of the reply:
+	// the proxy may end it then. done is called all the same. nil: nobody asks.
+	Passing func(begun HTTPReply, piece []byte) (enough bool)
 }
 
 // HTTPReply is what came back. Status 0 says that the call ended without a reply: reset, cut short or over a limit.
