@@ -57,7 +57,8 @@
 // An MCP body is one JSON-RPC tools/call message: params.name is the tool, params.arguments the args, none are {}. The
 // message's id and params._meta do not count. The other params do: inputResponses and requestState make a continuation
 // another call than the one that it continues, and count whole: nothing in them is volatile, and requestState is never
-// an address nor money. A batch is refused.
+// an address nor money. A batch is refused, and so is a message with a member of its own, or a tool's name or
+// arguments, in other letter case (Method, Arguments): many servers read those as if they were the ones meant.
 //
 // Under JSON, application/json and every +json are read; a call with neither body nor media type has no args. A charset
 // other than UTF-8, a content coding and any other media type are unsupported_media_type.

@@ -198,12 +198,18 @@ func (r *reading) findMCP(call *Call) *Error {
 	if r.values[0].kind != '{' {
 		return wrong(0, "a JSON-RPC message is an object")
 	}
+	if at := r.inOtherCase(0, "jsonrpc", "id", "method", "params"); at > 0 {
+		return wrong(at, otherCase)
+	}
 	if at := r.member(0, "method"); at == 0 || r.values[at].kind != '"' || r.values[at].text != "tools/call" {
 		return wrong(at, `the method is not "tools/call"`)
 	}
 	params := r.member(0, "params")
 	if params == 0 || r.values[params].kind != '{' {
 		return wrong(params, "params is missing, or no object; a tools/call has an object with name and arguments there")
+	}
+	if at := r.inOtherCase(params, "name", "arguments"); at > 0 {
+		return wrong(at, otherCase)
 	}
 	name := r.member(params, "name")
 	if name == 0 {
@@ -225,4 +231,21 @@ func (r *reading) findMCP(call *Call) *Error {
 	}
 	r.values[name].gone = apart
 	return r.findRun(call, false)
+}
+
+const otherCase = "the name of this member differs from one of a tools/call in letter case only, so that servers read it " +
+	"differently; write jsonrpc, id, method, params, name and arguments so, and each once"
+
+// inOtherCase gives the first member of an object whose name is one of these in other letters; 0: there is none. Servers
+// that take no heed of letter case (Go's encoding/json, by Unicode's simple folding) read it as that one, and of name
+// and Name the last.
+func (r *reading) inOtherCase(object int32, names ...string) int32 {
+	for at := object + 1; at < r.values[object].next; at = r.values[at].next {
+		for _, name := range names {
+			if r.values[at].name != name && strings.EqualFold(r.values[at].name, name) {
+				return at
+			}
+		}
+	}
+	return 0
 }

@@ -147,6 +147,10 @@ func TestWhatIsNoToolCallIsRefused(t *testing.T) {
 	for _, bad := range []struct{ body, pointer string }{
 		{`[` + mcp("1", `{"name":"f"}`) + `]`, ""}, {`1`, ""}, {`{"method":"tools/list","params":{"name":"f"}}`, "/method"}, {`{"params":{"name":"f"}}`, ""},
 		{`{"method":"tools/call"}`, ""}, {mcp("1", `[]`), "/params"}, {mcp("1", `{}`), "/params"}, {mcp("1", `{"name":1}`), "/params/name"},
+		{`{"Method":"tools/call","params":{"name":"f"}}`, "/Method"}, {`{"method":"tools/call","METHOD":"ping","params":{"name":"f"}}`, "/METHOD"},
+		{`{"method":"tools/call","Params":{"name":"g"},"params":{"name":"f"}}`, "/Params"}, {`{"method":"tools/call","param\u017f":{"name":"f"}}`, "/paramſ"},
+		{`{"id":1,"ID":2,"method":"tools/call","params":{"name":"f"}}`, "/ID"}, {`{"JsonRpc":"2.0","method":"tools/call","params":{"name":"f"}}`, "/JsonRpc"},
+		{mcp("1", `{"name":"f","Name":"g"}`), "/params/Name"}, {mcp("1", `{"name":"f","Arguments":{}}`), "/params/Arguments"},
 		{mcp("1", `{"name":""}`), "/params/name"}, {mcp("1", `{"name":"f","arguments":{"a":1,"a":1}}`), "/params/arguments/a"},
 	} {
 		if e := refusal(t, c, post("", "/mcp", bad.body)); e.Code != "malformed_body" || e.Pointer != bad.pointer {

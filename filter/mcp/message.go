@@ -25,7 +25,8 @@ const methodCall = "tools/call"
 // Read reads a POSTed message. It gives the request where the message is a tools/call, and nil where it is anything
 // else that may pass: another method, a notification, a response, or a batch of such. An error says why the message
 // must be refused: it is no JSON-RPC, it is a batch that holds a tools/call, or a tools/call without an id, whose
-// result nobody could be given. accept and revision are the values of the headers Accept and MCP-Protocol-Version.
+// result nobody could be given. A message with "Method": "tools/call" counts as a tools/call, which package canon then
+// refuses: servers that read names without heed of letter case, as Go's encoding/json does, would execute it. accept and revision are the values of the headers Accept and MCP-Protocol-Version.
 func Read(body []byte, accept, revision []string) (*Request, *canon.Error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(body))
 	var (
@@ -67,7 +68,7 @@ func Read(body []byte, accept, revision []string) (*Request, *canon.Error) {
 
 // member is what a JSON-RPC message says of itself.
 type member struct {
-	call  bool
+	call  bool // by its method, however that member is written
 	id    []byte
 	idEnd int64
 }
@@ -87,13 +88,13 @@ func readMember(dec *jsontext.Decoder) (m member, err error) {
 		if err != nil {
 			return m, err
 		}
-		switch key {
-		case "method":
+		switch {
+		case strings.EqualFold(key, "method"):
 			if value.Kind() == '"' {
 				text, _ := jsontext.AppendUnquote(nil, value)
-				m.call = string(text) == methodCall
+				m.call = m.call || string(text) == methodCall
 			}
-		case "id":
+		case key == "id":
 			if k := value.Kind(); k == '"' || k == '0' {
 				m.id, m.idEnd = bytes.Clone(value), dec.InputOffset()
 			}
@@ -103,26 +104,27 @@ func readMember(dec *jsontext.Decoder) (m member, err error) {
 	return m, err
 }
 
-// readBatch reads a whole array and says whether one of its messages is a tools/call.
+// readBatch reads a whole array and says whether one of its messages is a tools/call. What an array inside of it holds
+// counts too: some servers take such apart.
 func readBatch(dec *jsontext.Decoder) (calls bool, err error) {
-	if _, err = dec.ReadToken(); err != nil {
-		return false, err
-	}
-	for dec.PeekKind() != ']' {
-		if dec.PeekKind() != '{' {
-			if err = dec.SkipValue(); err != nil {
+	for depth := 0; ; {
+		switch dec.PeekKind() {
+		case '{':
+			m, err := readMember(dec)
+			if err != nil {
 				return false, err
 			}
+			calls = calls || m.call
 			continue
+		case '[':
+			depth++
+		case ']':
+			depth--
 		}
-		m, err := readMember(dec)
-		if err != nil {
-			return false, err
+		if _, err = dec.ReadToken(); err != nil || depth == 0 {
+			return calls, err
 		}
-		calls = calls || m.call
 	}
-	_, err = dec.ReadToken()
-	return calls, err
 }
 
 // takesJSON says whether the Accept headers allow application/json. A caller that says nothing takes it.

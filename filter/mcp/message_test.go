@@ -29,6 +29,15 @@ func TestOnlyAToolsCallIsGuarded(t *testing.T) {
 		{"a text", `"tools/call"`, false, "", true},
 		{"empty", ``, false, "", true},
 		{"blank", " \n", false, "", true},
+		{"a call in an array in a batch", `[[{"id":1,"method":"tools/call"}]]`, false, "", true},
+		{"a call after arrays in a batch", `[[[],[{"id":1,"method":"ping"}]],1,{"id":1,"method":"tools/call"}]`, false, "", true},
+		{"arrays in a batch without", `[[{"id":1,"method":"ping"}],[]]`, false, "", false},
+		{"Method", `{"id":1,"Method":"tools/call"}`, true, "1", false},
+		{"METHOD escaped", `{"id":1,"\u004dETHOD":"tools/call"}`, true, "1", false},
+		{"method and Method", `{"id":1,"method":"ping","Method":"tools/call"}`, true, "1", false},
+		{"Method and method", `{"id":1,"Method":"tools/call","method":"ping"}`, true, "1", false},
+		{"Method in a batch", `[{"id":1,"Method":"tools/call"}]`, false, "", true},
+		{"Method of another", `{"id":1,"Method":"ping","Params":{"Name":"x"}}`, false, "", false},
 		{"no UTF-8", "{\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}", false, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
