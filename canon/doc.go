@@ -177,8 +177,10 @@
 // # Scope
 //
 // No caller is ever given another caller's result. By default the scope is a digest of authorization and x-api-key, or
-// of cookie where neither is there; a rule names other sources, all of which count, or none. The digest is made with
-// the deployment's key; credentials stand in nothing that this package gives away. A call that has none of the rule's
+// of cookie where neither is there; a rule names other sources, all of which count, or none. What is there several times
+// counts as a whole, in its order: two headers of one name, and two cookies of one name or of names that some server
+// takes for one (letter case, quotes, percent-encoding), since one of them may be another's. The digest is made with the
+// deployment's key; credentials stand in nothing that this package gives away. A call that has none of the rule's
 // sources is unstable_scope: it would share its results with every other such call. (A rule that wants that says none,
 // or gives a value as its last source.) So are a claim, or a name in the peer's certificate, that the rule names and
 // that nobody verified, and schemes whose credentials differ on every request: AWS signatures, Digest, DPoP, Hawk, MAC,

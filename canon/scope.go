@@ -91,10 +91,15 @@ func (r *reading) nobody() *Error {
 	return err
 }
 
+// stable refuses credentials that differ on every request. Of several headers, which a proxy may have joined by commas,
+// each is looked at.
 func stable(authorization string) *Error {
-	if scheme, is := isUnstable(authorization); is {
-		return &Error{Code: codeUnstable, Offset: -1, Detail: "authorization by " + quoted(scheme) +
-			" differs on every request and cannot say who calls: name what does in the rule's scope"}
+	for more := true; more; {
+		if scheme, is := isUnstable(authorization); is {
+			return &Error{Code: codeUnstable, Offset: -1, Detail: "authorization by " + quoted(scheme) +
+				" differs on every request and cannot say who calls: name what does in the rule's scope"}
+		}
+		_, authorization, more = strings.Cut(authorization, ",")
 	}
 	return nil
 }

@@ -19,6 +19,19 @@ func by(headers ...string) canon.Call {
 	return call
 }
 
+// twice is a fixed call with a header that is there twice.
+func twice(name, first, second string) canon.Call {
+	call := by()
+	others := call.Header
+	call.Header = func(asked string) []string {
+		if asked == name {
+			return []string{first, second}
+		}
+		return others(asked)
+	}
+	return call
+}
+
 func TestEveryCallerHasCallsOfHisOwn(t *testing.T) {
 	for _, s := range []struct {
 		name     string
@@ -33,6 +46,14 @@ func TestEveryCallerHasCallsOfHisOwn(t *testing.T) {
 			[][2]canon.Call{{by("x-user", "a", "authorization", "x"), by("x-user", "a", "authorization", "AWS4-HMAC-SHA256 y")}}},
 		{"a cookie", canon.Settings{Scope: []canon.Source{{Cookie: "sid"}}}, []canon.Call{by("cookie", "a=1; sid=2"), by("cookie", "sid=3")},
 			[][2]canon.Call{{by("cookie", "a=1; sid=2"), by("cookie", "sid=2;b=1")}}},
+		{"a cookie that another was added to", canon.Settings{Scope: []canon.Source{{Cookie: "s.id"}}}, []canon.Call{
+			by("cookie", "s.id=1"), by("cookie", "s.id=1; s.id=2"), by("cookie", "s.id=2; s.id=1"), by("cookie", "s.id=1; S.ID=2"), by("cookie", "S.ID=2"),
+			by("cookie", "s.id=1; a=b; s.id =2"), by("cookie", `s.id=1; "s.id"=2`), by("cookie", "s.id=1; s%2Eid=2"), by("cookie", "s.id=1; s_id=2"), by("cookie", "s.id=1; s.id[]=2"),
+			by("cookie", "s.id=1; a=b, s.id=2"), by("cookie", "s.id=1; s.id"), by("cookie", `s.id="1"`), by("cookie", `s.id="1; s.id=2"`)},
+			[][2]canon.Call{{by("cookie", "s.id=1; s.id=2; x=1"), by("cookie", "y=1; s.id=1; s.id=2")}, {by("cookie", "s.id=1; sxid=2"), by("cookie", "s.id=1; xs.id=2, x")}}},
+		{"a cookie in two headers", canon.Settings{Scope: []canon.Source{{Cookie: "sid"}}}, []canon.Call{by("cookie", "sid=1"), twice("cookie", "sid=1", "sid=2"), twice("cookie", "sid=1", "x=1; sid=3")}, nil},
+		{"a header twice", canon.Settings{Scope: []canon.Source{{Header: "x-user"}}}, []canon.Call{by("x-user", "1"), twice("x-user", "1", "2"), twice("x-user", "2", "1"), by("x-user", "2")}, nil},
+		{"credentials twice", canon.Settings{}, []canon.Call{by("authorization", "Bearer 1"), twice("authorization", "Bearer 1", "Bearer 2"), by("authorization", "Bearer 2")}, nil},
 		{"none", canon.Settings{ScopeNone: true}, nil, [][2]canon.Call{{by("authorization", "Bearer a"), by("authorization", "DPoP b")}}},
 		{"for whom", canon.Settings{Headers: []string{"X-Shop"}}, []canon.Call{by(), by("stripe-account", "a"), by("x-tenant-id", "a"), by("x-org-id", "a"), by("x-org-id", "b"), by("x-shop", "a"), by("x-shop", "\xff")},
 			[][2]canon.Call{{by("x-shop", "a", "x-other", "1"), by("x-shop", " a ", "x-other", "2")}}},
@@ -86,7 +107,7 @@ func scopeIn(canonical []byte) string {
 func TestCredentialsThatDifferOnEveryRequestAreRefused(t *testing.T) {
 	for _, s := range []canon.Settings{{}, {Scope: []canon.Source{{Header: "Authorization"}}}} {
 		c := reader(t, s)
-		for _, bad := range []string{"AWS4-HMAC-SHA256 Credential=a", "aws4-ecdsa-p256-sha256 x", "Digest username=a", "DPoP abc", "Hawk id=1", "Signature keyId=a",
+		for _, bad := range []string{"AWS4-HMAC-SHA256 Credential=a", "aws4-ecdsa-p256-sha256 x", "Digest username=a", "Bearer a, Digest username=a", "Bearer a,Hawk id=1", "DPoP abc", "Hawk id=1", "Signature keyId=a",
 			"AWS a:b", "SharedKey a:b", "Negotiate x", "NTLM x", "MAC id=1", `OAuth oauth_nonce="1"`} {
 			if e := refusal(t, c, by("authorization", bad)); e.Code != "unstable_scope" || e.Offset != -1 || !strings.Contains(e.Detail, "scope") {
 				t.Errorf("%s: %+v", bad, e)

@@ -17,23 +17,6 @@ func (c *Call) header(name string) (text string, ok bool) {
 	return strings.TrimSpace(strings.Join(values, ", ")), true
 }
 
-// cookie gives the value of a cookie (RFC 6265, section 4.2).
-func (c *Call) cookie(name string) (string, bool) {
-	if c.Header == nil {
-		return "", false
-	}
-	for _, line := range c.Header("cookie") {
-		for line != "" {
-			var one string
-			one, line, _ = strings.Cut(line, ";")
-			if key, text, found := strings.Cut(strings.TrimSpace(one), "="); found && key == name {
-				return text, true
-			}
-		}
-	}
-	return "", false
-}
-
 // sourceText gives what a source says of a call: a string of the body as it is, another value of the body in canonical
 // form. ok is false where it says nothing.
 func (r *reading) sourceText(call *Call, from *source) (text string, ok bool) {

@@ -23,6 +23,9 @@ func providerKeys(t *testing.T, w *web) {
 			if len(values) != 1 || len(values[0]) < 32 {
 				t.Fatalf("the tool got the keys %q", values)
 			}
+			if lookalike := call.Header.Get("idempotency_key"); lookalike != "" {
+				t.Errorf("the tool got %q too, under a name that many servers take for the same", lookalike)
+			}
 			all = append(all, values[0])
 		}
 		return all
@@ -31,7 +34,7 @@ func providerKeys(t *testing.T, w *web) {
 	w.Fresh(t)
 	first := envoytest.Call{Path: path, Run: "run-1", Body: refundA, Header: map[string]string{header: "the caller's", envoytest.BehaviourHeader: "500"}}
 	expect(t, "the first caller", w.Call(t, first), http.StatusInternalServerError, "failed")
-	retry := envoytest.Call{Path: path, Run: "run-2", Body: refundB, Header: map[string]string{header: "another"}}
+	retry := envoytest.Call{Path: path, Run: "run-2", Body: refundB, Header: map[string]string{header: "another", "idempotency_key": "one more"}}
 	expect(t, "the retry", w.Call(t, retry), http.StatusOK, "executed")
 	if k := keys(); k[0] != k[1] || k[0] == "the caller's" {
 		t.Errorf("the keys of an execution and its repetition are %q", k)

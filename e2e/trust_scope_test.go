@@ -33,6 +33,9 @@ func scopeByCredentials(t *testing.T, w *web) {
 	once(t, w, as("/tools/session/refund", "cookie", "session=a; theme=dark"), as("/tools/session/refund", "cookie", "lang=en; session=a", "authorization", "Bearer x"))
 	apart(t, w, as("/tools/session/refund", "cookie", "session=a"), as("/tools/session/refund", "cookie", "session=b"),
 		as("/tools/session/refund", "cookie", `session="a"`))
+	// Whoever can set a cookie for a parent domain adds his own to another's; which of the two a tool heeds is the tool's affair.
+	apart(t, w, as("/tools/session/refund", "cookie", "session=a"), as("/tools/session/refund", "cookie", "session=a; session=b"),
+		as("/tools/session/refund", "cookie", "session=b; session=a"), as("/tools/session/refund", "cookie", "session=a; Session=b"), as("/tools/session/refund", "cookie", "session=b"))
 	w.Fresh(t)
 	for _, other := range [][]string{nil, {"cookie", "xsession=a"}, {"authorization", "Bearer a"}} {
 		expectProblem(t, "a caller without the cookie", w.Call(t, as("/tools/session/refund", other...)), http.StatusBadRequest, "unstable_scope")

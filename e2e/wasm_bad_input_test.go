@@ -62,6 +62,28 @@ func TestWasmUnreadableCallsAreRefusedWithTheirPlace(t *testing.T) {
 	})
 }
 
+// Many servers read names without heed of letter case and take arrays in arrays apart: they would execute these.
+func TestWasmAToolsCallThatOnlyLenientServersSeeDoesNotPass(t *testing.T) {
+	rules := plugin(`{"match":{"path":"/mcp","tools":["refund*"]},"protocol":"mcp"}`)
+	inWorld(t, setup{plugin: rules}, func(t *testing.T, w *world) {
+		for _, body := range []string{
+			`{"jsonrpc":"2.0","id":1,"Method":"tools/call","params":{"name":"refund","arguments":{}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"ping","METHOD":"tools/call","params":{"name":"refund","arguments":{}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","Params":{"name":"refund"},"params":{"name":"list"}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","Name":"refund"}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"refund","ARGUMENTS":{"amount":1}}}`,
+			`[[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"refund","arguments":{}}}]]`,
+			`[{"jsonrpc":"2.0","id":1,"Method":"tools/call","params":{"name":"refund","arguments":{}}}]`,
+		} {
+			r := w.call(envoytest.Call{Path: "/mcp", Body: body})
+			if r.Status != http.StatusBadRequest || !strings.Contains(string(r.Body), `"jsonrpc":"2.0","id":null,"error"`) {
+				t.Errorf("%s: %d %s", body, r.Status, r.Body)
+			}
+		}
+		w.count(0)
+	})
+}
+
 // The refusal of a body that is too large is Idem's as soon as it is known, however the body comes.
 func TestWasmBodyOverTheLimitIsRefusedByIdem(t *testing.T) {
 	rules := plugin(`{"match":{"path":"/api/invoke"},"max_body_bytes":1000}`)

@@ -39,7 +39,7 @@ func (c *Call) toolHeaders(approvedBy string) [][2]string {
 		if slices.Contains(c.Rule.RunHeaders, h[0]) && !c.ofSession(h[0]) {
 			continue
 		}
-		if key := c.Rule.ProviderKey; key != nil && h[0] == key.Header {
+		if key := c.Rule.ProviderKey; key != nil && mayBeHeader(h[0], key.Header) {
 			continue
 		}
 		headers = append(headers, h)
@@ -49,6 +49,19 @@ func (c *Call) toolHeaders(approvedBy string) [][2]string {
 		headers = append(headers, [2]string{key.Header, providerKey(cmp.Or(c.recordedAs, c.Action.Fingerprint), approvedBy)})
 	}
 	return headers
+}
+
+// mayBeHeader says whether a tool may take a header for another: gateways to CGI, WSGI and Rack write - and _ alike.
+func mayBeHeader(name, other string) bool {
+	if len(name) != len(other) {
+		return false
+	}
+	for i := range len(name) {
+		if a, b := name[i], other[i]; a != b && !(a == '_' && b == '-' || a == '-' && b == '_') {
+			return false
+		}
+	}
+	return true
 }
 
 // ofSession says whether a header is the MCP transport's own: the tool needs it, also where a rule takes it for the run.
