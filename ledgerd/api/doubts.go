@@ -63,6 +63,10 @@ func (a *API) resolve(w http.ResponseWriter, r *http.Request, who string) {
 		a.fail(w, r, err)
 		return
 	}
+	if err := checkReason(body.Reason); err != nil {
+		a.fail(w, r, err)
+		return
+	}
 	answer := ledger.Resolution{By: who, Reason: body.Reason}
 	switch body.As {
 	case "released":

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 
 	"idem/ledgerd/explain"
@@ -95,6 +96,14 @@ type answeredCall struct {
 	Next string `json:"next"`
 }
 
+// checkReason wants a reason that the audit keeps whole.
+func checkReason(reason string) error {
+	if len(reason) <= intent.MaxReason {
+		return nil
+	}
+	return &refusal{code: "malformed_request", detail: fmt.Sprintf("the reason has %d bytes: want at most %d", len(reason), intent.MaxReason), pointer: "/reason"}
+}
+
 var afterHold = map[intent.Decision]string{
 	intent.Release:   "Send the same call again: it executes once.",
 	intent.Duplicate: "Send the same call again: it gets the stored result.",
@@ -102,6 +111,10 @@ var afterHold = map[intent.Decision]string{
 }
 
 func (a *API) decide(w http.ResponseWriter, r *http.Request, id string, decision intent.Decision, body holdAnswer, who string) {
+	if err := checkReason(body.Reason); err != nil {
+		a.fail(w, r, err)
+		return
+	}
 	h, err := a.Ledger.AnswerHold(r.Context(), id, ledger.HoldAnswer{Decision: decision, Version: body.Version, By: who, Reason: body.Reason})
 	if err != nil {
 		a.fail(w, r, err)

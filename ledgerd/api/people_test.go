@@ -273,3 +273,17 @@ func TestExplainSaysWhyTwoBodiesAreOneCall(t *testing.T) {
 		t.Errorf("a rule that there is not: %d %s", r.status, r.body)
 	}
 }
+
+func TestAReasonThatTheAuditWouldCutIsRefused(t *testing.T) {
+	f := start(t, nil)
+	hold, long := f.hold("1"), fmt.Sprintf(`{"reason":%q}`, strings.Repeat("y", 1025))
+	for _, path := range []string{"/api/holds/" + hold + "/release", "/api/in-doubt/any/resolve"} {
+		r := f.post(path, strings.Replace(long, "{", `{"as":"released",`, strings.Count(path, "in-doubt")))
+		if r.status != 400 || !strings.Contains(string(r.body), "the reason has 1025 bytes: want at most 1024") {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+	if r := f.post("/api/holds/"+hold+"/release", fmt.Sprintf(`{"reason":%q}`, strings.Repeat("y", 1024))); r.status != 200 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}

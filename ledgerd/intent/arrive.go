@@ -1,13 +1,14 @@
 package intent
 
 import (
-	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
 
 // arrive decides what a call gets: what concerns its attempt comes first, then the table.
 func (s *step) arrive(a Arrive) Verdict {
+	a.Run = RecordedRun(a.Run)
 	if !a.NotAfter.IsZero() && s.now.After(a.NotAfter) {
 		return Verdict{Kind: Late}
 	}
@@ -95,7 +96,7 @@ func (rec Record) line(a Arrive, now time.Time) (line, row int) {
 	approved := rec.newest(a.Fingerprint, Approved)
 	denied := rec.newest(a.Fingerprint, DeniedRow)
 	switch {
-	case own >= 0:
+	case own >= 0 && (live < 0 || rec.Rows[own].State != InDoubt): // a retry that had no room for the run is live all the same
 		return 1, own
 	case live >= 0:
 		return 2, live
@@ -229,8 +230,8 @@ func (s *step) reserve(a Arrive) Verdict {
 func (s *step) fresh(a Arrive) Row {
 	return Row{
 		Fingerprint: a.Fingerprint, State: Reserved, Arrived: s.now, Attempt: a.Attempt, Grant: s.nextGrant(),
-		Granted: s.now, Renewed: s.now, NotAfter: a.bound(), Runs: []string{a.Run}, Tool: a.Tool,
-		Action: action(a.Action), Rule: a.Rule,
+		Granted: s.now, Renewed: s.now, NotAfter: a.bound(), Runs: []string{a.Run}, Tool: cut(a.Tool, MaxName),
+		Action: s.action(a.Action), Rule: a.Rule.kept(),
 	}
 }
 
@@ -242,21 +243,13 @@ func (s *step) nextGrant() int64 {
 	return s.rec.Grants
 }
 
-// action keeps what people are shown of a call if it can stand in a record.
-func action(written []byte) json.RawMessage {
-	if !json.Valid(written) {
-		return nil
-	}
-	return slices.Clone(written)
-}
-
 // full refuses an arrival for which the record has no room.
 func (s *step) full(a *Arrive) (Verdict, bool) {
 	if a.NotAfter.IsZero() && s.rec.crowded() {
-		return s.refuse("too many ended attempts of this intent are remembered for a reserve without a not_after"), true
+		return s.refuse(fmt.Sprintf("%d attempts of this intent that ended are remembered, as many as may be for a reserve without a not_after", MaxUnbound)), true
 	}
 	if !s.room() {
-		return s.refuse("too many rows of this intent"), true
+		return s.refuse(fmt.Sprintf("the intent has %d rows, as many as it may have (a fixed limit), and none is released: a row goes when its retention ends", MaxRows)), true
 	}
 	return Verdict{}, false
 }

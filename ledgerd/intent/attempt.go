@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -100,6 +101,8 @@ func (s *step) release(i int, c Fail) Verdict {
 	return v
 }
 
+var tooManyTombstones = fmt.Sprintf("%d attempts of this intent that ended before their reserve came are remembered, as many as may be (a fixed limit)", MaxUnbound)
+
 func (s *step) failUnknown(c Fail) Verdict {
 	i := s.rec.ended(c.Attempt)
 	switch {
@@ -108,7 +111,7 @@ func (s *step) failUnknown(c Fail) Verdict {
 	case i >= 0:
 		return Verdict{Kind: Fenced, Attempt: c.Attempt}
 	case s.rec.crowded():
-		return s.refuse("too many attempts of this intent that ended before their reserve came are remembered")
+		return s.refuse(tooManyTombstones)
 	}
 	s.entomb(s.tombstone(c.Attempt, ByFailure, c.Class))
 	return Verdict{Kind: OK, Attempt: c.Attempt}
@@ -119,7 +122,7 @@ func (s *step) failUnknown(c Fail) Verdict {
 func (s *step) fenceUnknown(c Commit) Verdict {
 	if s.rec.ended(c.Attempt) < 0 {
 		if s.rec.crowded() {
-			return s.refuse("too many attempts of this intent that ended before their reserve came are remembered")
+			return s.refuse(tooManyTombstones)
 		}
 		s.entomb(s.tombstone(c.Attempt, ByCommit, ""))
 	}

@@ -9,6 +9,10 @@ import (
 // new_run" is line 9 about a committed row, "commit, released: fenced" a cell of the table of attempts, and "in_doubt ->
 // committed, committed" an arrow of the diagram. It decides nothing itself: it looks at what the machine found.
 func decisions(rec Record, cmd Command, at Moment) []string {
+	if a, ok := cmd.(Arrive); ok {
+		a.Run = RecordedRun(a.Run)
+		cmd = a
+	}
 	found, time := Step(rec, Tick{}, at)
 	_, v := Step(found, cmd, at)
 	names := whatTimeDid(rec, found, at)

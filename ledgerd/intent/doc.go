@@ -38,8 +38,8 @@
 // in testdata (cases_test.go). Released rows count as not there.
 //
 //	 1  a row of f with r among its runs (of several:     by its state: reserved, in_flight: wait; committed, alias:
-//	    the live one, then in_doubt, then committed or    replay; in_doubt, held, denied: the same; approved: execute
-//	    alias, then the newest)
+//	    the live one, then in_doubt, then committed or    replay; in_doubt, held, denied: the same; approved: execute.
+//	    alias, then the newest)                           One in doubt beside a retry that is live: line 2
 //	 2  a row of f reserved or in_flight                  r joins: wait
 //	 3  a row of f in_doubt                               in_doubt
 //	 4  r absent, a committed row or alias of f           replay (the newest)
@@ -136,4 +136,11 @@
 //	tombstone             tombstoneTerm                                                     gone
 //
 // After that everything is new.
+//
+// # Limits
+//
+// A record has MaxRows rows and is never larger than MaxBytes, whatever its callers send: record.go and budget.go say
+// what happens at each limit. At none of them is anything lost that was promised: a grant always finds room to live and
+// to end, a result is never given up, and a run that is not recorded was answered as truly as one that is; should it ask
+// again it is a new one.
 package intent

@@ -1,6 +1,9 @@
 package intent
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // stayInDoubt is line 3, and line 1 for a row in doubt: it is not executed again by itself. Only a rule whose calls
 // carry a provider key may ask for that, once the execution's time is over.
@@ -22,7 +25,10 @@ func (s *step) retry(i int, a Arrive) Verdict {
 	i = s.rec.byAttempt(attempt) // making room may have moved it
 	s.join(i, a.Run)
 	row := s.fresh(a)
-	row.ApprovedBy, row.Runs = s.rec.Rows[i].ApprovedBy, s.rec.Rows[i].Runs
+	row.ApprovedBy, row.Runs = s.rec.Rows[i].ApprovedBy, s.copied(s.rec.Rows[i].Runs)
+	if !slices.Contains(row.Runs, a.Run) {
+		row.Runs = replacing(row.Runs, a.Run)
+	}
 	return s.rec.Rows[s.add(row, "", WhyRetried)].granted()
 }
 
@@ -36,6 +42,9 @@ func (s *step) settleRetried(i int) {
 		}
 		s.row(j).End = ByRetry
 		s.become(j, Released, WhySuperseded, s.now)
+		for _, run := range s.rec.Rows[j].Runs {
+			s.join(i, run)
+		}
 		s.redirectHolds(s.rec.Rows[j].Attempt, committed.Attempt)
 	}
 }

@@ -13,8 +13,8 @@ func (s *step) ask(a Arrive, reason string, i int) Verdict {
 		return v
 	}
 	row := Row{
-		Fingerprint: a.Fingerprint, State: HeldRow, Arrived: s.now, Runs: []string{a.Run}, Tool: a.Tool,
-		Action: action(a.Action), Rule: a.Rule,
+		Fingerprint: a.Fingerprint, State: HeldRow, Arrived: s.now, Runs: []string{a.Run},
+		Tool: cut(a.Tool, MaxName), Action: s.action(a.Action), Rule: a.Rule.kept(),
 		Question: &Question{ID: a.HoldID, Reason: reason, Of: of, Version: 1, Opened: s.now,
 			Until: s.now.Add(a.Rule.HoldTerm)},
 	}
@@ -38,10 +38,10 @@ func (r *Row) denied() Verdict { return Verdict{Kind: Denied, Hold: r.hold()} }
 
 // consume executes an approved row: lines 1 and 6. The approval is used up unless the execution gives it back.
 func (s *step) consume(i int, a Arrive) Verdict {
-	s.join(i, a.Run)
+	s.executes(i, a.Run)
 	r := s.row(i)
 	r.Attempt, r.ApprovedBy, r.Grant = a.Attempt, r.Question.ID, s.nextGrant()
-	r.Arrived, r.Granted, r.Renewed, r.Rule = s.now, s.now, s.now, a.Rule
+	r.Arrived, r.Granted, r.Renewed, r.Rule = s.now, s.now, s.now, a.Rule.kept()
 	r.NotAfter = a.bound()
 	s.become(i, Reserved, WhyArrived, s.now)
 	return s.rec.Rows[i].granted()
@@ -56,9 +56,10 @@ func (s *step) giveBack(i int) {
 		s.room()
 		i = s.rec.byHold(hold)
 	}
+	runs, action := s.copied(s.rec.Rows[i].Runs), s.action(s.rec.Rows[i].Action)
 	r := s.row(i)
 	failed, from := *r, r.State
-	failed.State, failed.Question = Released, nil
+	failed.State, failed.Question, failed.Runs, failed.Action = Released, nil, runs, action
 	r.Attempt, r.ApprovedBy, r.End, r.Class, r.Failure = "", "", "", "", nil
 	r.Grant, r.Granted, r.Renewed, r.NotAfter = 0, time.Time{}, time.Time{}, time.Time{}
 	hold := r.Question.ID
@@ -124,7 +125,7 @@ func (s *step) alias(i int, attempt string) {
 // audit appends a human's answer. A row gets two at most: to its hold, and to its doubt.
 func (s *step) audit(i int, by, what, reason string) {
 	r := s.row(i)
-	r.Audit = append(slices.Clip(r.Audit), Answer{At: s.now, By: by, What: what, Reason: reason})
+	r.Audit = append(slices.Clip(r.Audit), Answer{At: s.now, By: cut(by, MaxName), What: what, Reason: cut(reason, MaxReason)})
 }
 
 // touchHoldsOf gives open holds that refer to row i a new version: what they ask about has changed.

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -29,7 +30,7 @@ func (s *step) moved(a Arrive) (Verdict, bool) {
 // leaveMark says that nothing here speaks against the call, and that it is decided under its new name from now on.
 func (s *step) leaveMark(a Arrive) Verdict {
 	if len(s.rec.Marks) >= MaxMarks {
-		return s.refuse("too many marks of fingerprints that have moved")
+		return s.refuse(fmt.Sprintf("%d fingerprints of this record have moved to another since the configuration changed, as many as may be remembered (a fixed limit)", MaxMarks))
 	}
 	s.changed = true
 	s.rec.Marks = append(slices.Clip(s.rec.Marks), mark(a.Fingerprint, *a.MovesTo, a.Rule, s.now))

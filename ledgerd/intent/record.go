@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits of one record. What happens at each is said where it is kept.
+// Limits of one record, beside those of its bytes in budget.go. What happens at each is said where it is kept.
 const (
 	MaxRows     = 256  // rows; then released rows go, oldest first, then arrivals are refused: Full
 	MaxRuns     = 256  // runs of one row; further ones are answered but not recorded
@@ -47,7 +47,7 @@ type Row struct {
 	Failure     *Result   // Released: the tool's own failure, for those who waited
 	AliasOf     string    // Alias: the attempt of the committed row that it replays
 	Question    *Question // HeldRow, and whatever became of it
-	Runs        []string  // the empty string is the run of all calls without one
+	Runs        []string  // as RecordedRun gives them; the empty string is the run of all calls without one
 	Tool        string
 	Action      json.RawMessage // the call as written, for people
 	Rule        Rule

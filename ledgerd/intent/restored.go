@@ -87,7 +87,7 @@ func (r *reading) row(row *Row, before *Rule) {
 		row.Runs = make([]string, n)
 	}
 	for i := range row.Runs {
-		row.Runs[i] = r.text()
+		row.Runs[i] = RecordedRun(r.text()) // an earlier ledgerd kept long ones as they were
 	}
 	row.Tool = r.text()
 	if action := r.bytes(r.number()); len(action) > 0 {

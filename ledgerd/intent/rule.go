@@ -26,3 +26,9 @@ func (r Rule) horizon() time.Duration { return min(r.Horizon, r.Retention) }
 // keep is how long released rows stay, and ended attempts whose reserve had no NotAfter: whoever waited for them has
 // heard by then.
 func (r Rule) keep() time.Duration { return r.Wait + r.ExecutionTimeout + r.Lease }
+
+// kept is the rule as it stands in a row.
+func (r Rule) kept() Rule {
+	r.Name = cut(r.Name, MaxName)
+	return r
+}

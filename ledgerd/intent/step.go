@@ -129,13 +129,6 @@ func (s *step) remove(i int, why Why, end End, at time.Time) {
 	}
 }
 
-// join records that a run belongs to a row. A row full of runs answers further ones but does not record them.
-func (s *step) join(i int, run string) {
-	if runs := s.rec.Rows[i].Runs; !slices.Contains(runs, run) && len(runs) < MaxRuns {
-		s.row(i).Runs = append(slices.Clip(runs), run)
-	}
-}
-
 // room makes room for one more row, and says whether there is any.
 func (s *step) room() bool {
 	if len(s.rec.Rows) < MaxRows {

@@ -48,7 +48,7 @@ func (l *Ledger) trueFromMemory(e *entry, j *job) bool {
 	}
 	return slices.ContainsFunc(e.Record.Rows, func(r intent.Row) bool {
 		return r.State == intent.Committed && r.Fingerprint == a.Fingerprint && r.Attempt == j.verdict.Attempt &&
-			slices.Contains(r.Runs, a.Run) && j.at.Before(r.Since.Add(r.Rule.Retention))
+			slices.Contains(r.Runs, intent.RecordedRun(a.Run)) && j.at.Before(r.Since.Add(r.Rule.Retention))
 	})
 }
 
