@@ -1,5 +1,5 @@
 // Package option is what the drivers' Options have in common: a zero member means its default, and every mistake is
-// told at once, with the option's name, its value and what would have been right.
+// told at once, with the option's name, its value and what would have been right. And how a store's URL is read.
 package option
 
 import (

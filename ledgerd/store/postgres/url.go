@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"idem/ledgerd/store/option"
 )
 
 // The parameters of a store's URL that are ours; all others are those of any client of PostgreSQL (libpq's).
@@ -46,7 +47,7 @@ func parse(text string) (location, error) {
 	if !strings.HasPrefix(base, "postgres://") && !strings.HasPrefix(base, "postgresql://") {
 		return l, fmt.Errorf("%w: it does not begin with postgres://", ErrURL)
 	}
-	params, err := url.ParseQuery(query)
+	params, err := option.ParseQuery(query)
 	if err != nil {
 		return l, fmt.Errorf("%w: its parameters: %w", ErrURL, err)
 	}
@@ -71,7 +72,7 @@ func parse(text string) (location, error) {
 	if !params.Has("connect_timeout") {
 		params.Set("connect_timeout", "5")
 	}
-	if l.config, err = pgxpool.ParseConfig(base + "?" + params.Encode()); err != nil {
+	if l.config, err = pgxpool.ParseConfig(base + "?" + option.EncodeQuery(params)); err != nil {
 		return l, fmt.Errorf("%w: %w", ErrURL, err) // pgx leaves the password out
 	}
 	c := l.config.ConnConfig

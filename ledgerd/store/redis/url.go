@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"idem/ledgerd/store/option"
 )
 
 // place is what a URL says: where the store is, and what is promised there.
@@ -76,7 +78,7 @@ func parse(text string) (*place, error) {
 		}
 	}
 
-	query, err := url.ParseQuery(u.RawQuery)
+	query, err := option.ParseQuery(u.RawQuery)
 	if err != nil {
 		mistake("the query cannot be read")
 	}

@@ -27,6 +27,15 @@ func TestURLSaysWhereAndWhatIsPromised(t *testing.T) {
 	}
 }
 
+func TestPathsAndNamesOfTheURLAreReadAsTheyAreWritten(t *testing.T) {
+	if p, err := parse("redis://h?prefix=my%20ledger+1"); err != nil || p.prefix != "my ledger+1" {
+		t.Errorf("got %+v, %v, want the prefix as it is written", p, err)
+	}
+	if _, err := parse("rediss://h?ca=/no%20such%20place/a+b.pem"); err == nil || !strings.Contains(err.Error(), "/no such place/a+b.pem") {
+		t.Errorf("got %v, want the path as it is written", err)
+	}
+}
+
 func TestURLWithAMistakeIsRefusedInWords(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://h":                               `scheme is "http", want redis or rediss`,
