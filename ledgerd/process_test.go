@@ -181,3 +181,19 @@ func TestVersionTellsTheCanonicalForm(t *testing.T) {
 	command(t, "version").wants(t, 0, "ledgerd "+version, "canonical form 1")
 	command(t, "version", "--json").wants(t, 0, `"canon":1`)
 }
+
+// until looks again and again until there is nothing wrong any more.
+func (p *process) until(t *testing.T, wrong func() string) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		text := wrong()
+		if text == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it still answers %s", text)
+		}
+		time.Sleep(10 * time.Millisecond) // between two looks
+	}
+}

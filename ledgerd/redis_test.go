@@ -37,3 +37,37 @@ func TestServeKeepsWhatWasExecutedInRedis(t *testing.T) {
 	server.Do(t, "CONFIG", "SET", "appendfsync", "everysec")
 	command(t, doctor...).wants(t, 1, "appendfsync is everysec")
 }
+
+// The password is changed on the server, and every connection ends: the ledger says so, forgets nothing, and finds its way
+// back by itself.
+func TestServeFindsItsWayBackWhenItsCredentialsWorkAgain(t *testing.T) {
+	server := redistest.Start(t)
+	server.Do(t, "ACL", "SETUSER", "ledger", "on", ">one", "~*", "&*", "+@all")
+	url := strings.Replace(server.URL(), "://", "://ledger:one@", 1)
+	command(t, "migrate", "--store", url).wants(t, 0, "Made a new, empty store")
+	p := startProcess(t, "--store", url)
+	if status, text := p.ops(t, reserveOp("a1"), commitOp("a1")); status != 200 || !strings.Contains(text, `"ok"`) {
+		t.Fatalf("%d %s", status, text)
+	}
+	server.Do(t, "ACL", "SETUSER", "ledger", "resetpass", ">two")
+	server.Do(t, "CLIENT", "KILL", "TYPE", "normal")
+	p.until(t, func() string {
+		if status, text := p.ops(t, commitOp("a1")); status != 200 || !strings.Contains(text, "ledger_unavailable") || !strings.Contains(text, "credentials") {
+			return text
+		}
+		if status, text := fetch(t, "GET", "http://"+p.admin+"/readyz", "", ""); status != 503 || !strings.Contains(text, "credentials") {
+			return text
+		}
+		return ""
+	})
+	server.Do(t, "ACL", "SETUSER", "ledger", ">one")
+	p.until(t, func() string {
+		if status, text := fetch(t, "GET", "http://"+p.admin+"/readyz", "", ""); status != 200 {
+			return text
+		}
+		return ""
+	})
+	if status, text := p.ops(t, reserveOp("a2")); status != 200 || !strings.Contains(text, `"answer":"replay"`) || !strings.Contains(text, "ZG9uZQ==") {
+		t.Errorf("what was committed before: %d %s", status, text)
+	}
+}

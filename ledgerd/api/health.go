@@ -37,6 +37,9 @@ func (a *API) notReady(w http.ResponseWriter, r *http.Request, why string) {
 // storeTrouble says of an error that wraps store.ErrUnavailable whether the store is away, or there and unfit. What it is
 // stands in the log: whoever may ask need not be told where the ledger is kept.
 func storeTrouble(err error) string {
+	if errors.Is(err, store.ErrRefused) {
+		return "the store refuses ledgerd's credentials; ledgerd's log says more"
+	}
 	if errors.Is(err, store.ErrUnfit) {
 		return "the store answers, but cannot be used as it is; ledgerd's log says why"
 	}

@@ -95,6 +95,8 @@ func (l *Ledger) failure(kind wire.OpKind, err error) wire.Answer {
 		a.Detail = "ledgerd is stopping"
 	case errors.Is(err, errContended):
 		a.Detail = "the record changes faster than it can be decided"
+	case errors.Is(err, store.ErrRefused):
+		a.Detail = "the store refuses ledgerd's credentials; nothing is known of the effect"
 	case errors.Is(err, store.ErrUnfit):
 		a.Detail = "the store answers, but cannot be used as it is; ledgerd's log says why; nothing is known of the effect"
 	default:

@@ -38,6 +38,8 @@ var (
 	// ErrUnfit wraps, as a kind of ErrUnavailable, what an operator must put right: the store answers, but it is another
 	// one than was opened, went back to an earlier state, lacks rights, or would forget.
 	ErrUnfit = fmt.Errorf("%w: it answers, but cannot be used as it is", ErrUnavailable)
+	// ErrRefused is the kind of ErrUnfit where the store does not take the credentials that it is given.
+	ErrRefused = fmt.Errorf("%w: it refuses the credentials", ErrUnfit)
 	// ErrOverloaded says that the driver's queue is full; nothing was written.
 	ErrOverloaded = errors.New("store: too many writes are waiting")
 	// ErrInvalid says that the write contradicts itself (see [Write.Check]); nothing was written.

@@ -44,7 +44,14 @@ type Request[Q, A any] struct {
 
 	size int64
 	fate atomic.Int32 // waiting, taken, abandoned
-	done chan A       // has room for one
+	left *atomic.Bool // the worker's note that it has not told this one yet
+	done chan told[A] // has room for one
+}
+
+// told is what a caller hears: an answer, or the queue's own error.
+type told[A any] struct {
+	answer A
+	err    error
 }
 
 // The fates of a request: a worker takes it, or its caller goes away before that.
@@ -55,13 +62,16 @@ const (
 )
 
 // Done tells the caller its Answer. It is called once; from then on the request is somebody else's.
-func (r *Request[Q, A]) Done() { r.done <- r.Answer }
+func (r *Request[Q, A]) Done() {
+	r.left.Store(false)
+	r.done <- told[A]{answer: r.Answer}
+}
 
 // New gives an empty queue.
 func New[Q, A any](c Config) *Queue[Q, A] {
 	q := &Queue[Q, A]{config: c}
 	q.filled.L = &q.mu
-	q.used.New = func() any { return &Request[Q, A]{done: make(chan A, 1)} }
+	q.used.New = func() any { return &Request[Q, A]{done: make(chan told[A], 1)} }
 	return q
 }
 
@@ -75,7 +85,8 @@ func (q *Queue[Q, A]) Do(ctx context.Context, ask Q, size int64) (answer A, err 
 	r.Ask, r.size = ask, size
 	if err = q.add(r); err == nil {
 		select {
-		case answer = <-r.done:
+		case heard := <-r.done:
+			answer, err = heard.answer, heard.err
 		case <-ctx.Done():
 			if r.fate.CompareAndSwap(waiting, abandoned) {
 				return answer, q.left(waiting, ctx.Err())
@@ -118,19 +129,46 @@ func (q *Queue[Q, A]) add(r *Request[Q, A]) error {
 }
 
 // Serve is a worker: it gives work one group after the other, and returns once the queue is closed and empty. Work
-// answers every request of its group ([Request.Done]) and keeps neither them nor the slice.
+// answers every request of its group ([Request.Done]) and keeps neither them nor the slice. Should it panic, those that
+// it has not answered are told that nothing is known of their effect, and the worker goes on: one group that a driver
+// stumbles over does not end all that the process is doing for others.
 func (q *Queue[Q, A]) Serve(work func(group []*Request[Q, A])) {
 	var group []*Request[Q, A]
+	var left []atomic.Bool
 	for {
 		group = q.take(group[:0])
 		if len(group) == 0 {
 			return
 		}
-		work(group)
+		if len(left) < len(group) {
+			left = make([]atomic.Bool, max(len(group), 2*len(left)))
+		}
+		for i, r := range group {
+			left[i].Store(true)
+			r.left = &left[i]
+		}
+		q.do(work, group, left)
 		clear(group)
 		// Those who were just answered go first: what they ask next then shares the next group. This waits for nobody.
 		runtime.Gosched()
 	}
+}
+
+// do does one group.
+func (q *Queue[Q, A]) do(work func(group []*Request[Q, A]), group []*Request[Q, A], left []atomic.Bool) {
+	defer func() {
+		what := recover()
+		if what == nil {
+			return
+		}
+		err := store.Panicked(q.config.Name+": a group of "+q.config.Asked, what)
+		for i, r := range group {
+			if left[i].Swap(false) { // whoever was answered may use the request for something else by now
+				r.done <- told[A]{err: err}
+			}
+		}
+	}()
+	work(group)
 }
 
 // take waits until something is there, and moves from the front to group what one group may carry. It gives an empty

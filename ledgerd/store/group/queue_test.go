@@ -251,3 +251,47 @@ func TestEveryCallerGetsItsOwnAnswer(t *testing.T) {
 		t.Errorf("got %+v, want none to wait", s)
 	}
 }
+
+// A driver that stumbles over one group answers it by an error, each of its requests once, and goes on with the next.
+func TestGroupWhoseWorkPanicsIsUnknownAndTheWorkerGoesOn(t *testing.T) {
+	q := New[int, int](Config{Requests: 100, Group: 100, Name: "store/test", Asked: "writes", Closed: errClosed})
+	gate, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		q.Serve(func(group []*Request[int, int]) {
+			<-gate
+			for _, r := range group {
+				if r.Ask == 13 {
+					panic("stumbled")
+				}
+				r.Answer = r.Ask
+				r.Done()
+			}
+		})
+	}()
+	type end struct {
+		ask, answer int
+		err         error
+	}
+	ends := make(chan end, 100)
+	for ask := range 20 {
+		go func() {
+			answer, err := q.Do(context.Background(), ask, 0)
+			ends <- end{ask, answer, err}
+		}()
+	}
+	close(gate)
+	for range 20 {
+		switch e := <-ends; {
+		case e.err == nil && (e.answer != e.ask || e.ask == 13):
+			t.Errorf("%d was answered with %d", e.ask, e.answer)
+		case e.err != nil && (!errors.Is(e.err, store.ErrUnavailable) || !strings.Contains(e.err.Error(), "stumbled") || !strings.Contains(e.err.Error(), "queue_test.go")):
+			t.Errorf("%d: got %v, want ErrUnavailable that says what happened, and where", e.ask, e.err)
+		}
+	}
+	if answer, err := q.Do(t.Context(), 7, 0); err != nil || answer != 7 {
+		t.Errorf("the next one: got %d, %v", answer, err)
+	}
+	q.Close()
+	<-ended
+}

@@ -56,8 +56,13 @@ func unavailable(doing string, err error) error {
 			kind = store.ErrUnfit
 		}
 	}
+	if errors.Is(err, pgconn.ErrReadOnlyConnection) || errors.Is(err, pgconn.ErrStandbyConnection) {
+		kind, hint = store.ErrUnfit, " (the server takes no writes: is it a standby?)"
+	}
 	switch code(err) {
-	case invalidPassword, invalidAuthorization, noDatabase:
+	case invalidPassword, invalidAuthorization:
+		kind = store.ErrRefused
+	case noDatabase:
 		kind = store.ErrUnfit
 	case readOnlyTransaction:
 		kind, hint = store.ErrUnfit, " (the server takes no writes: is it a standby?)"

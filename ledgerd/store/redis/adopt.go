@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
+
+	"idem/ledgerd/store"
 )
 
 // adopt makes sure that all of the store's shards are there, and makes them on demand where there are none.
@@ -87,6 +89,9 @@ func (s *Store) meta(ctx context.Context) (list [shards]meta, err error) {
 	}
 	for i, cmd := range cmds {
 		values := cmd.(*redis.SliceCmd).Val()
+		if len(values) != 4 {
+			return list, fmt.Errorf("%w: redis: asked what %s remembers, the server gave %d values, want 4", store.ErrUnavailable, s.parts[i].meta, len(values))
+		}
 		text := func(n int) string { t, _ := values[n].(string); return t }
 		list[i] = meta{id: text(0), layout: text(1), complete: text(2)}
 		if v := text(3); v != "" {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"idem/ledgerd/store"
 )
 
 // call is one command for the server that has a shard.
@@ -107,8 +109,16 @@ func (s *Store) fail(calls []call, err error) {
 	}
 }
 
-// exchange is one round trip to one master.
+// exchange is one round trip to one master. Should it panic, nothing is known of any of the calls.
 func (s *Store) exchange(master *redis.Client, calls []call, confirm bool) (again []call, moving bool) {
+	defer func() {
+		if what := recover(); what != nil {
+			again, moving = nil, false
+			for _, c := range calls { // those that were told are not told again
+				c.done(store.Panicked("store/redis: a round trip", what))
+			}
+		}
+	}()
 	ctx := context.Background() // a caller who leaves does not take the others' answers along
 	pipe := master.Pipeline()
 	for _, c := range calls {
@@ -120,7 +130,7 @@ func (s *Store) exchange(master *redis.Client, calls []call, confirm bool) (agai
 	} else {
 		belongs = s.guard(ctx, pipe, calls)
 	}
-	_, _ = pipe.Exec(ctx) // each command has its own error
+	roundTrip(ctx, pipe)
 	unsafe := confirmed()
 	if errors.Is(unsafe, ErrUnsafe) {
 		s.recheck.Store(true)
@@ -157,10 +167,4 @@ func (s *Store) exchange(master *redis.Client, calls []call, confirm bool) (agai
 		}
 	}
 	return again, moving
-}
-
-// answered says that an error is the server's own answer.
-func answered(err error) bool {
-	var e redis.Error
-	return errors.As(err, &e)
 }

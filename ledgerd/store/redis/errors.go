@@ -43,7 +43,11 @@ func unavailable(doing string, err error) error {
 		kind, hint = store.ErrUnfit, " (the server has fewer replicas than its min-replicas-to-write)"
 	case redis.IsPermissionError(err):
 		kind, hint = store.ErrUnfit, " (the user lacks a right that the store's README names)"
-	case redis.IsAuthError(err), errors.Is(err, ErrUnsafe):
+	case redis.IsAuthError(err):
+		kind = store.ErrRefused
+	case said(err, "MISCONF"):
+		kind, hint = store.ErrUnfit, " (the server cannot write its file: its disk is full, or fails)"
+	case errors.Is(err, ErrUnsafe):
 		kind = store.ErrUnfit
 	}
 	return fmt.Errorf("%w: redis: %s: %w%s", kind, doing, err, hint)

@@ -37,6 +37,9 @@ func (s *Store) guard(ctx context.Context, pipe redis.Pipeliner, calls []call) f
 		if err != nil {
 			return err
 		}
+		if len(values) != 2 {
+			return fmt.Errorf("asked which store it is, the server gave %d values, want 2", len(values))
+		}
 		if id, _ := values[0].(string); id != s.id {
 			return s.lose(shard)
 		}

@@ -67,7 +67,7 @@ func (s *Store) tryAll(ctx context.Context, c *redis.Client, key string) (lackin
 		cmds[i] = redis.NewCmd(ctx, t.words...)
 		_ = pipe.Process(ctx, cmds[i]) // only queues it
 	}
-	_, _ = pipe.Exec(ctx) // each command has its own error
+	roundTrip(ctx, pipe)
 	for i, cmd := range cmds {
 		if err := cmd.Err(); err != nil && !answered(err) {
 			return nil, err

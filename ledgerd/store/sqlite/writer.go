@@ -102,8 +102,9 @@ func (w *writer) write(group []*asked) (err error) {
 	if _, err := w.begin.exec(); err != nil {
 		return unavailable("beginning a transaction", err)
 	}
+	finished := false // else it panicked, if not for an error
 	defer func() {
-		if err != nil {
+		if err != nil || !finished {
 			// Where SQLite has rolled back by itself there is nothing left to roll back: then this fails, rightly.
 			_, _ = w.rollback.exec()
 			w.failures.Add(1)
@@ -119,6 +120,7 @@ func (w *writer) write(group []*asked) (err error) {
 		if _, err := w.rollback.exec(); err != nil {
 			return unavailable("ending a transaction in which nothing was written", err)
 		}
+		finished = true
 		return nil
 	}
 	latest := max(w.now, w.latest)
@@ -138,7 +140,7 @@ func (w *writer) write(group []*asked) (err error) {
 	if _, err := w.commit.exec(); err != nil {
 		return unavailable("committing", err)
 	}
-	w.now = latest
+	w.now, finished = latest, true
 	// It is durable, but only what the paths lead to is there for whoever starts next.
 	if err := w.store.place.check(); err != nil {
 		return err
