@@ -67,3 +67,15 @@ func TestStoreURLMayComeFromAFile(t *testing.T) {
 	command(t, "migrate", "--store-file", file(t, "store", postgresStore(t)+"\n")).wants(t, 0, "has the schema")
 	command(t, "migrate", "--store", "postgres://u:s3cret@h/db?schema=9").wants(t, 2, "--store", `schema is "9"`)
 }
+
+// A reset that the role may not do is told when ledgerd starts, not by the reset.
+func TestServeThatMayBeResetNamesThePrivilegeThatIsMissing(t *testing.T) {
+	url, role := madeStore(t), pgtest.NewSchema()
+	schema := regexp.MustCompile(`schema=(\w+)`).FindStringSubmatch(url)[1]
+	pgtest.Shared(t).Do(t, "CREATE ROLE "+role+" LOGIN; GRANT USAGE ON SCHEMA "+schema+" TO "+role+
+		"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "+schema+" TO "+role+"; GRANT ALL ON ALL SEQUENCES IN SCHEMA "+schema+" TO "+role)
+	url = strings.Replace(url, "ledgerd:", role+":", 1)
+	command(t, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--store", url, "--allow-reset").
+		wants(t, 1, "GRANT TRUNCATE ON TABLE "+schema+".entries TO "+role)
+	startProcess(t, "--store", url)
+}

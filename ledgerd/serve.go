@@ -106,6 +106,7 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	defer func() { _ = admin.Close() }() // its server closes it too
 
 	where := o.store.where()
+	o.store.resets = o.allowReset
 	kept, err := o.store.open(ctx, log, false)
 	if err != nil {
 		return err

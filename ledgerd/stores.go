@@ -23,6 +23,7 @@ import (
 type storeChoice struct {
 	kind    string // sqlite, memory, or the URL of a store that several ledgerds may share
 	dataDir string
+	resets  bool // it will be asked to forget everything
 }
 
 // storeFlags adds what says where records are kept. A URL may hold a password, so that it, too, may come from a file.
@@ -118,7 +119,7 @@ func (s storeChoice) open(ctx context.Context, log *slog.Logger, migrate bool) (
 	case "memory":
 		return memory.New(memory.Options{}), nil
 	case "postgres":
-		return opened(postgres.Open(ctx, s.kind, postgres.Options{Log: log, Migrate: migrate}))
+		return opened(postgres.Open(ctx, s.kind, postgres.Options{Log: log, Migrate: migrate, Reset: s.resets}))
 	case "redis":
 		return opened(redis.Open(ctx, s.kind, redis.Options{Log: log, Migrate: migrate}))
 	}

@@ -15,6 +15,8 @@ type Options struct {
 	// Migrate makes the schema where there is none, and brings an older one up to date. Without it both are refused: the
 	// first may be a database that lost its store, the second may be in use by other nodes.
 	Migrate bool
+	// Reset says that Reset will be asked for: a role that may not do it is refused, as for all else that is needed.
+	Reset bool
 
 	QueueWrites int           // writes that may wait for the writers, and reads for the readers; 10,000. Further ones get store.ErrOverloaded
 	QueueBytes  int64         // bytes that the waiting writes may carry; 64 MiB. One write alone may carry more

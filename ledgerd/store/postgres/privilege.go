@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ var needed = []struct{ object, privileges string }{
 	{"clock", "SELECT,UPDATE"}, {"migrations", "SELECT"}, {"versions", "SELECT,USAGE"},
 }
 
+// toReset is what Reset needs besides.
+var toReset = []struct{ object, privileges string }{{"records", "TRUNCATE"}, {"results", "TRUNCATE"}, {"entries", "TRUNCATE"}}
+
 // lackingSQL gives the role, and the statements that grant it what it lacks of $2 (objects) and $3 (their privileges).
 const lackingSQL = `SELECT current_user::text, ARRAY(
 	SELECT format('GRANT %s ON %s %I.%I TO %I', p, CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, $1::text, o, current_user)
@@ -22,6 +26,10 @@ const lackingSQL = `SELECT current_user::text, ARRAY(
 
 // checkPrivileges names every privilege that the role lacks, as the statements that grant them.
 func (s *Store) checkPrivileges(ctx context.Context, c querier) error {
+	needed := needed
+	if s.options.Reset {
+		needed = append(slices.Clip(needed), toReset...)
+	}
 	objects, lists := make([]string, len(needed)), make([]string, len(needed))
 	for i, n := range needed {
 		objects[i], lists[i] = n.object, n.privileges

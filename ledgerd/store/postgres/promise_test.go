@@ -112,6 +112,66 @@ func TestPrivilegesOfTheReadmeSuffice(t *testing.T) {
 	if err := s.Reset(t.Context()); !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "privileges") {
 		t.Errorf("Reset needs a privilege more: got %v", err)
 	}
+	// Who will ask for it is told at start.
+	_, err = Open(t.Context(), url, Options{Reset: true})
+	if !errors.Is(err, ErrPrivilege) || !strings.Contains(err.Error(), "GRANT TRUNCATE ON TABLE "+schema+".results TO "+role) {
+		t.Fatalf("who will reset: got %v, want ErrPrivilege with the statement", err)
+	}
+	grants := err.Error()[strings.Index(err.Error(), "GRANT"):]
+	server.Do(t, grants)
+	resetter := mustOpen(t, url, Options{Reset: true})
+	defer resetter.Close()
+	if err := resetter.Reset(t.Context()); err != nil {
+		t.Errorf("Reset after %s: %v", grants, err)
+	}
+}
+
+// A server that is there and takes no writes is not one that is away, be it found out by a write or by a new connection.
+func TestServerThatIsMadeReadOnlyIsSaidToBeThere(t *testing.T) {
+	server := pgtest.Start(t)
+	s := mustOpen(t, server.URL(pgtest.NewSchema()), Options{Timeout: 5 * time.Second})
+	defer s.Close()
+	version := mustSwap(t, s, "a", 0)
+	server.Set(t, "default_transaction_read_only = on")
+	for range 5 {
+		_, err := s.Swap(t.Context(), store.Write{Key: hexKey("a"), Expect: version, Data: []byte("y")})
+		if !errors.Is(err, store.ErrUnfit) || !strings.Contains(err.Error(), "takes no writes") {
+			t.Errorf("got %v, want ErrUnfit and that it takes no writes", err)
+		}
+	}
+	// Who makes connections only from now on is told the same.
+	s.pool.Reset()
+	if _, err := s.Swap(t.Context(), store.Write{Key: hexKey("a"), Expect: version, Data: []byte("y")}); !errors.Is(err, store.ErrUnfit) {
+		t.Errorf("over a new connection: got %v, want ErrUnfit", err)
+	}
+	server.Set(t, "default_transaction_read_only = off")
+	var err error
+	for range 1000 {
+		if _, err = s.Swap(t.Context(), store.Write{Key: hexKey("a"), Expect: version, Data: []byte("y")}); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Errorf("once it takes writes again: %v", err)
+	}
+}
+
+// What a URL hands on to the server arrives as it is written there, spaces and plus signs too.
+func TestParametersOfTheURLReachTheServerAsTheyAreWritten(t *testing.T) {
+	server := pgtest.Shared(t)
+	url := server.URL(pgtest.NewSchema()) + "&options=-c%20work_mem%3D5MB&application_name=my%20ledger+1%2B2"
+	s := mustOpen(t, url, Options{})
+	defer s.Close()
+	for name, want := range map[string]string{"work_mem": "5MB", "application_name": "my ledger+1+2"} {
+		var got string
+		if err := s.pool.QueryRow(t.Context(), "SHOW "+name).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
+		}
+	}
+	_, err := Open(t.Context(), "postgres://h/d?sslmode=verify-full&sslrootcert=/no%20such%20place/a+b.pem", Options{})
+	if !errors.Is(err, ErrURL) || !strings.Contains(err.Error(), "/no such place/a+b.pem") {
+		t.Errorf("a path with spaces: got %v", err)
+	}
 }
 
 func TestURLsThatAreWrongAreToldWithoutThePassword(t *testing.T) {
