@@ -30,6 +30,8 @@ type figures struct {
 	calls     int
 	perSecond float64
 	p50, p99  time.Duration
+
+	envoyCPU, ledgerdCPU float64 // microseconds a call
 }
 
 // measure calls until the limit or the number of calls is reached. Any wrong reply is an error.

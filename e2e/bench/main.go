@@ -7,6 +7,9 @@
 // from this process, ledgerd stores in SQLite and answers only when that is durable. A reply that is not what the row
 // says (another status or outcome) ends the run: a wrong answer has no speed.
 //
+// The table also says what a call costs Envoy and ledgerd in CPU time. On a machine that others use too, the ratios of
+// that are worth more than those of throughput.
+//
 // The run is bounded: rounds × rows × seconds, and at most -calls calls a row and round.
 package main
 

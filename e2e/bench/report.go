@@ -12,13 +12,14 @@ import (
 func reportRows(w io.Writer, s settings, rows []*row) {
 	fmt.Fprintf(w, "\n%d-byte bodies, one Envoy worker, %d cores shared by Envoy, ledgerd, tool and callers; medians of %d rounds of %gs; %s/%s.\n\n",
 		bodySize, runtime.NumCPU(), s.rounds, s.seconds, runtime.GOOS, runtime.GOARCH)
-	fmt.Fprintln(w, "| | connections | calls/s | × bare | × ext_authz | p50 ms | p99 ms | added p50 ms | Envoy MiB |")
-	fmt.Fprintln(w, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	fmt.Fprintln(w, "| | connections | calls/s | × bare | × ext_authz | p50 ms | p99 ms | added p50 ms | Envoy CPU µs | ledgerd CPU µs | Envoy MiB |")
+	fmt.Fprintln(w, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, r := range rows {
 		bare, authz := peer(rows, r.connections, 0), peer(rows, r.connections, 1)
-		fmt.Fprintf(w, "| %s | %d | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f |\n",
+		fmt.Fprintf(w, "| %s | %d | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f | %.0f |\n",
 			r.name, r.connections, median(r.rounds, perSecond), ratio(r, bare), ratio(r, authz),
-			median(r.rounds, p50), median(r.rounds, p99), median(r.rounds, p50)-median(bare.rounds, p50), r.memory)
+			median(r.rounds, p50), median(r.rounds, p99), median(r.rounds, p50)-median(bare.rounds, p50),
+			median(r.rounds, envoyCPU), median(r.rounds, ledgerdCPU), r.memory)
 	}
 }
 
@@ -31,6 +32,9 @@ func reportHerd(w io.Writer, h herd, took time.Duration) {
 func perSecond(f figures) float64 { return f.perSecond }
 func p50(f figures) float64       { return ms(f.p50) }
 func p99(f figures) float64       { return ms(f.p99) }
+
+func envoyCPU(f figures) float64   { return f.envoyCPU }
+func ledgerdCPU(f figures) float64 { return f.ledgerdCPU }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 

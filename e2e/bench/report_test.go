@@ -37,3 +37,10 @@ func TestTheHelpSaysHowMakePassesArguments(t *testing.T) {
 		t.Errorf("help: %s", out.String())
 	}
 }
+
+func TestCPUTimeIsReadWhateverAProcessIsCalled(t *testing.T) {
+	got, err := computed("42 (wrk: a) b) S 1 1 1 0 -1 4194560 900 0 2 0 150 25 7 3 20 0 4 0 81 4096 1 18446744073709551615")
+	if want := 1750 * time.Millisecond; err != nil || got != want {
+		t.Errorf("got %v, %v; want %v: 150 ticks of its own and 25 in the kernel", got, err, want)
+	}
+}

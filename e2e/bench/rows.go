@@ -63,6 +63,7 @@ func measure(r *envoytest.Program, s settings) []*row {
 	for round := range s.rounds {
 		for _, row := range rows {
 			before := servers.executions.Load()
+			envoyBefore, ledgerdBefore := cpu(r, row.envoy.PID()), cpu(r, servers.ledgerd.PID())
 			l := load{
 				address: row.envoy.Address, connections: row.connections, body: row.body, outcome: row.outcome,
 				limit: time.Duration(s.seconds * float64(time.Second)), calls: s.calls,
@@ -70,6 +71,10 @@ func measure(r *envoytest.Program, s settings) []*row {
 			got, err := l.measure(r.Context())
 			if err != nil {
 				r.Fatalf("%s, %d connections: %v", row.name, row.connections, err)
+			}
+			got.envoyCPU = perCall(cpu(r, row.envoy.PID())-envoyBefore, got.calls)
+			if row.outcome != "" { // the others do not call it
+				got.ledgerdCPU = perCall(cpu(r, servers.ledgerd.PID())-ledgerdBefore, got.calls)
 			}
 			executed := int(servers.executions.Load() - before)
 			if row.outcome == "executed" {
