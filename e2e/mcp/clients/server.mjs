@@ -11,8 +11,25 @@ const [packages, bank, port] = process.argv.slice(2);
 const require = createRequire(`${packages}/`);
 const { McpServer } = require('@modelcontextprotocol/sdk/server/mcp.js');
 const { StreamableHTTPServerTransport } = require('@modelcontextprotocol/sdk/server/streamableHttp.js');
-const { InMemoryEventStore } = require('@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js');
 const { z } = require('zod');
+
+// Keeps every event, in the order of their ids. (The SDK's example of a store orders by the millisecond, and replays the
+// event that only primes the client as a message.)
+class Events {
+  kept = []; // {stream, message}
+
+  async storeEvent(stream, message) {
+    return String(this.kept.push({ stream, message }));
+  }
+
+  async replayEventsAfter(last, { send }) {
+    const { stream } = this.kept[last - 1];
+    for (const [i, of] of this.kept.entries()) {
+      if (i >= last && of.stream === stream && of.message.jsonrpc) await send(String(i + 1), of.message);
+    }
+    return stream;
+  }
+}
 
 function newServer() {
   const server = new McpServer({ name: 'idem-test', version: '1' });
@@ -34,7 +51,7 @@ async function open() {
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.set(id, transport),
-    eventStore: new InMemoryEventStore(),
+    eventStore: new Events(),
     retryInterval: 200,
   });
   await newServer().connect(transport);

@@ -78,7 +78,7 @@ class Events(EventStore):
 async def main():
     running = []
     ways = [{"stateless_http": s, "json_response": j} for s, j in itertools.product([False, True], [False, True])]
-    ways.append({"event_store": Events(), "retry_interval": 200})
+    ways.append({"event_store": Events(), "retry_interval": 500})
     for port, way in zip(ports, ways, strict=True):
         app = server.streamable_http_app(**way)
         running.append(uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=int(port), log_level="warning")).serve())
