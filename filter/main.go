@@ -33,13 +33,15 @@ const memoryLimit = 768 << 20
 
 func init() {
 	debug.SetMemoryLimit(memoryLimit)
-	proxywasm.SetVMContext(&vm{watched: watched{calls: map[string]show{}}})
+	proxywasm.SetVMContext(newVM())
 }
 
 type vm struct {
 	types.DefaultVMContext
 	watched watched
 }
+
+func newVM() *vm { return &vm{watched: watched{calls: map[string]show{}}} }
 
 func (v *vm) NewPluginContext(id uint32) types.PluginContext {
 	return &plugin{id: id, watched: &v.watched}

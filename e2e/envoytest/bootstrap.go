@@ -53,11 +53,11 @@ func (b Bootstrap) AddRoutes(listener, format string, args ...any) {
 	host["routes"] = append(parsed(format, args...).([]any), host["routes"].([]any)...)
 }
 
-// AllToTool leads every path of both listeners to the tool.
+// AllToTool leads every path of both listeners to the tool. The filter looks on as all executions pass.
 func (b Bootstrap) AllToTool() {
-	for _, listener := range []string{"idem", "idem-execute"} {
-		b.SetRoutes(listener, `[{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`)
-	}
+	b.SetRoutes("idem", `[{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}}]`)
+	b.SetRoutes("idem-execute", `[{"match": {"prefix": "/"}, "route": {"cluster": "tool", "timeout": "60s"}, "typed_per_filter_config":
+		{"idem-executions": {"@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig", "config": {}}}}]`)
 }
 
 // BeforeAll puts an HTTP filter before all others.

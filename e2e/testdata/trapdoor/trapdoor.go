@@ -11,12 +11,12 @@ import (
 // or at the next "tick". The tests lay this file over the filter's own when they build a module for themselves; nothing
 // else is ever built with it.
 
-func init() { proxywasm.SetVMContext(&trapVM{}) }
+func init() { proxywasm.SetVMContext(&trapVM{newVM()}) }
 
-type trapVM struct{ types.DefaultVMContext }
+type trapVM struct{ *vm }
 
-func (*trapVM) NewPluginContext(id uint32) types.PluginContext {
-	return &trapPlugin{PluginContext: new(vm).NewPluginContext(id)}
+func (v *trapVM) NewPluginContext(id uint32) types.PluginContext {
+	return &trapPlugin{PluginContext: v.vm.NewPluginContext(id)}
 }
 
 type trapPlugin struct {
