@@ -60,7 +60,7 @@ as Envoy reads it, where off without quotes is false.
 					return err
 				}
 			}
-			for _, text := range unrouted(config.envoy.read, config.Config) {
+			for _, text := range append(unrouted(config.envoy.read, config.Config), unwatched(config.envoy.read, config.Config)...) {
 				fmt.Fprintf(out, "\nWarning: %s.\n", printable(text))
 			}
 			if len(flat) > 0 {

@@ -71,7 +71,7 @@ func changesPath(manager object) bool {
 	for _, f := range filters {
 		filter, _ := f.(object)
 		config, _ := filter["typed_config"].(object)
-		if !strings.HasSuffix(text(config, "@type"), ".Router") && text(config, "config", "root_id") != "idem-executions" {
+		if !strings.HasSuffix(text(config, "@type"), ".Router") && text(config, "config", "root_id") != looksOn {
 			return true
 		}
 	}

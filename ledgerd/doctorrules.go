@@ -25,7 +25,7 @@ func examineRules(dump any, plugins []object) (found []finding) {
 		if len(configs) > 1 {
 			where = routesUnder(dump, document)
 		}
-		for _, text := range unrouted(dump, configs[document].Config) {
+		for _, text := range append(unrouted(dump, configs[document].Config), unwatched(dump, configs[document].Config)...) {
 			found = append(found, finding{warn, "execution routes", text})
 		}
 		wrong := routeMistakes(sayings(envoyDocument{read: where}), configs[document].Config)
