@@ -16,6 +16,8 @@
 //     and the commit timeout.
 //   - What is certain is told as certain, what is not as in_doubt: see classify.go for the table.
 //   - Nothing here is dropped when a caller goes away: executions and their commits belong to the worker.
+//   - The call is sent to the tool once per attempt. What may be asked for again is the rest of an MCP server's event
+//     stream, which executes nothing (resume.go).
 //
 // Only the root context may make HTTP calls. A stream's callbacks therefore call just [Worker.Arrive] and
 // [Call.Leave], which queue; [Worker.Flush], [Worker.Tick] and the callbacks of HTTP calls run in the root context.

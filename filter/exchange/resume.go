@@ -224,7 +224,7 @@ func (s *stream) rest(r HTTPReply) {
 // it is busy, restarting, or does not know yet that the connection before has ended (409).
 func mayComeLater(r HTTPReply) bool {
 	if header(r.Headers, headerDetails) != viaUpstream {
-		return true
+		return !listed(header(r.Headers, headerFlags), flagUnrouted) // a route that takes the call alone stays as it is
 	}
 	switch r.Status {
 	case 408, 409, 425, 429, 502, 503, 504:

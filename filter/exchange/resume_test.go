@@ -231,6 +231,7 @@ func TestServersWordEndsAResumptionOrDelaysIt(t *testing.T) {
 		{"401", func(*streaming) HTTPReply { return byTool(401, "") }, true},
 		{"500", func(*streaming) HTTPReply { return byTool(500, "") }, true},
 		{"no event stream", odd, true},
+		{"no route", func(*streaming) HTTPReply { return byProxy(404, "NR", "route_not_found", "-") }, true},
 		{"no room", func(s *streaming) HTTPReply { r := s.part(response); r.Body, r.Unread = nil, true; return r }, true},
 		{"503", func(*streaming) HTTPReply { return byTool(503, "") }, false},
 		{"409", func(*streaming) HTTPReply { return byTool(409, "") }, false},
