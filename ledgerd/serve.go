@@ -70,8 +70,8 @@ token or a name and a token: so tokens are replaced without a gap, and the audit
 	f.IntVar(&o.maxBatchOps, "max-batch-operations", 4096, "most operations of one POST /v1/ops")
 	f.Int64Var(&o.maxResultBytes, "max-result-bytes", 16<<20, "largest result that is stored, whatever a rule allows")
 	f.Int64Var(&o.maxQueuedBytes, "max-queued-bytes", 128<<20, "most bytes of batches under way together; further ones are refused")
-	f.IntVar(&o.maxQueued, "max-queued-operations", 10_000, "most operations under way; further reserves are refused")
-	f.IntVar(&o.maxWait, "max-waiters-per-row", 10_000, "most callers that wait for one execution")
+	f.IntVar(&o.maxQueued, "max-queued-operations", 10_000, "most operations under way; further reserves and waits are refused, and at twice as many what ends an execution too, which the filter then sends again")
+	f.IntVar(&o.maxWait, "max-waiters-per-row", 10_000, "most callers that wait for one execution; further ones are refused")
 	return c
 }
 
@@ -132,8 +132,8 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	}
 
 	// Requests live on after the signal; what waits without end is ended when the drain begins.
-	requests, endWaits := context.WithCancel(context.WithoutCancel(ctx))
-	defer endWaits()
+	requests, endWaits := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer endWaits(nil)
 	dataServer := api.Server(requests, served.Data(), log)
 	adminServer := api.Server(requests, served.Admin(), log)
 	failed := make(chan error, 2)
@@ -156,7 +156,7 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 	broken := wait(failed, o.drainDelay)
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.drainTimeout)
 	defer cancel()
-	endWaits()
+	endWaits(ledger.ErrStopping)
 	err = errors.Join(broken, shutdown(deadline, dataServer), shutdown(deadline, adminServer))
 	log.Info("ledgerd has stopped")
 	return err

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"idem/ledgerd/ledger"
+	"idem/ledgerd/seldom"
 	"idem/ledgerd/wire"
 )
 
@@ -100,7 +101,9 @@ type API struct {
 	hosts    hostList
 	room     *room
 	ready    readiness
-	strange  seldom // tokens that the data API does not know
+	strange  seldom.Warning // tokens that the data API does not know
+	failed   seldom.Warning // requests that failed inside
+	notWell  seldom.Warning // looks at readiness that failed
 
 	queued, waiting, streams atomic.Int64
 	draining                 atomic.Bool

@@ -112,7 +112,7 @@ func (a *API) stranger(r *http.Request, secret string) (told string) {
 	case isViewer:
 		what, told = "the viewer's token was sent", "this is the viewer's token; "
 	}
-	if missed, due := a.strange.due(time.Now()); due {
+	if missed, due := a.strange.Due(time.Now()); due {
 		a.log.Warn("a data request was refused: "+what+"; the filter's (its ledger.token_env) must be this ledgerd's --token, until then its callers get 503",
 			"from", remoteHost(r), "more_since_last", missed)
 	}

@@ -21,7 +21,9 @@ func (a *API) open(mux *http.ServeMux) {
 			return
 		}
 		if err := a.ready.now(r.Context()); err != nil {
-			a.log.Warn("not ready", "error", err)
+			if missed, due := a.notWell.Due(time.Now()); due {
+				a.log.Warn("not ready", "error", err, "more_since_last", missed)
+			}
 			a.notReady(w, r, storeTrouble(err))
 			return
 		}

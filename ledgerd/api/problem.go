@@ -68,7 +68,9 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, code, detail string
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status >= 500 {
-		a.log.Error("request failed", "method", r.Method, "route", r.Pattern, "code", p.Code, "error", err)
+		if missed, due := a.failed.Due(time.Now()); due {
+			a.log.Error("request failed", "method", r.Method, "route", r.Pattern, "code", p.Code, "error", err, "more_since_last", missed)
+		}
 	}
 	h := w.Header()
 	if p.RetryAfterMS > 0 {

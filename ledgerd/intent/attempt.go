@@ -33,8 +33,14 @@ func (s *step) commit(c Commit) Verdict {
 	switch {
 	case r.State == Committed && r.End == ByCommit && r.Result.Digest == c.Result.Digest:
 		return Verdict{Kind: OK, Attempt: c.Attempt} // repeated: it brought the stored result
-	case r.State == Committed || r.End == ByRetry || !r.State.live() && s.rec.overtaken(i):
-		return s.fence(c, r.Rule.Retention)
+	case r.State == Committed && r.End == ByAnswer:
+		return s.fence(c, r.Rule.Retention, false, "a person had resolved the call as committed, and that stays its result")
+	case r.State == Committed:
+		return s.fence(c, r.Rule.Retention, true, "the attempt brought another result before: it was executed twice, most likely")
+	case r.End == ByRetry:
+		return s.fence(c, r.Rule.Retention, true, "a retry of the call under the same provider key was committed before: both happened, and are one effect only if the provider keeps the key")
+	case !r.State.live() && s.rec.overtaken(i):
+		return s.fence(c, r.Rule.Retention, true, "a newer attempt of the call executes or has executed: it was executed twice, most likely")
 	}
 	result := c.Result
 	result.Attempt = c.Attempt
@@ -126,15 +132,15 @@ func (s *step) fenceUnknown(c Commit) Verdict {
 		}
 		s.entomb(s.tombstone(c.Attempt, ByCommit, ""))
 	}
-	return s.fence(c, evidenceTerm)
+	return s.fence(c, evidenceTerm, false, "the ledger knows no execution of this attempt: its row is gone, or another store or state of it granted it; whether something was executed twice is not known")
 }
 
 // evidenceTerm is how long the fenced commit of an attempt is kept whose rule is not known.
 const evidenceTerm = 24 * time.Hour
 
-// fence refuses a commit and keeps it as evidence. The same one again adds nothing.
-func (s *step) fence(c Commit, term time.Duration) Verdict {
-	v := Verdict{Kind: Fenced, Attempt: c.Attempt}
+// fence refuses a commit, says why, and keeps it as evidence. The same one again adds nothing.
+func (s *step) fence(c Commit, term time.Duration, twice bool, why string) Verdict {
+	v := Verdict{Kind: Fenced, Attempt: c.Attempt, Twice: twice, Why: why}
 	if slices.ContainsFunc(s.rec.Evidence, func(e Evidence) bool {
 		return e.Attempt == c.Attempt && e.Result.Digest == c.Result.Digest
 	}) {

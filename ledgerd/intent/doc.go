@@ -89,7 +89,8 @@
 //	unknown    in_doubt      in_doubt                   fenced                                           tombstone
 //
 // (1) unless a newer attempt of the fingerprint is live, in doubt or committed: then it is fenced. A fenced commit is
-// evidence of a second execution: it is kept and counted. So is a commit onto a row that a human resolved as committed.
+// evidence of a second execution: it is kept and counted. So is a commit onto a row that a human resolved as committed,
+// and one of an attempt that is not known, though nothing says there that something happened twice.
 //
 // # Failures
 //

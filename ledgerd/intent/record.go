@@ -126,7 +126,7 @@ type Mark struct {
 	Until       time.Time // when it goes unless it is met
 }
 
-// Evidence is a fenced commit: a second execution of something, most likely.
+// Evidence is a fenced commit: a second execution of something, it may be (Verdict.Why says what is known).
 type Evidence struct {
 	At      time.Time // the first time that it came
 	Attempt string

@@ -14,7 +14,8 @@ type Verdict struct {
 	Result     *Result       // Replay: the stored result (or why there is none). Failed: the tool's own failure, or nil
 	Class      Class         // Failed
 	RetryAfter time.Duration // Conflict, Full: when it may be tried again; 0: no matter
-	Why        string        // Conflict, Full, Over: one sentence
+	Why        string        // Conflict, Full, Over, Fenced (of a commit): one sentence
+	Twice      bool          // Fenced: something was executed twice, most likely
 	To         Identity      // Moved: how the call is called now
 
 	// Changed says that the record is another one than before. It must then be stored before the verdict is sent.

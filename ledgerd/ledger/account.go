@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"log/slog"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/store"
@@ -34,7 +35,11 @@ func (l *Ledger) account(key string, j *job) {
 		l.countReport(j, -1)
 		if j.err == nil && j.verdict.Kind == intent.Fenced {
 			l.counts.add(countFencedCommits, 1)
-			l.o.Log.Error("a commit was fenced: something was executed twice, most likely", "intent", key, "attempt", cmd.Attempt)
+			level := slog.LevelWarn
+			if j.verdict.Twice {
+				level = slog.LevelError
+			}
+			l.o.Log.Log(l.ctx, level, "a commit was not taken (fenced); its result is kept as evidence", "why", j.verdict.Why, "intent", key, "attempt", cmd.Attempt)
 		}
 	case intent.Fail:
 		e.Kind, e.Attempt = "fail", cmd.Attempt

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"idem/ledgerd/intent"
@@ -15,7 +16,8 @@ func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
 	if !ok {
 		l.counts.add(countRefused, 1)
 		return wire.Answer{Kind: wire.AnswerError, Now: l.heardNow(), Code: wire.CodeOverloaded,
-			Detail: "as many callers wait for it as may wait for one", RetryAfterMS: retryOverloaded.Milliseconds()}
+			Detail:       fmt.Sprintf("%d callers wait for it, as many as may wait for one execution (--max-waiters-per-row)", l.o.WaitersPerRow),
+			RetryAfterMS: retryOverloaded.Milliseconds()}
 	}
 	first := make(chan error, 1)
 	l.submit(op.Intent, &job{cmd: intent.Tick{}, fresh: true, waiter: w, done: func(j *job) { first <- j.err }})
@@ -44,10 +46,10 @@ func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
 			ends = nil
 		case <-ctx.Done():
 			l.waiters.remove(op.Intent, what, w)
-			return l.failure(op.Kind, ctx.Err())
+			return l.failure(op.Kind, context.Cause(ctx))
 		case <-l.ctx.Done():
 			l.waiters.remove(op.Intent, what, w)
-			return l.failure(op.Kind, errClosed)
+			return l.failure(op.Kind, ErrStopping)
 		}
 	}
 }

@@ -22,7 +22,7 @@ const (
 	countUnknown                    // executions of which the filter does not know the end
 	countLeases                     // executions that fell silent
 	countFenced                     // reports of attempts that are not the row's
-	countFencedCommits              // commits among them: something was executed twice, most likely
+	countFencedCommits              // commits among them: something may have been executed twice
 	countExtends                    // signs of life
 	countHoldAnswers                // human answers to holds
 	countResolutions                // human answers to rows in doubt

@@ -171,7 +171,9 @@ func (l *Ledger) finish(jobs []*job, e *entry) {
 
 func (l *Ledger) giveUp(key string, jobs []*job, err error) {
 	l.records.drop(key)
-	l.o.Log.Warn("operations could not be decided", "intent", key, "operations", len(jobs), "error", err)
+	if missed, due := l.undecided.Due(time.Now()); due {
+		l.o.Log.Warn("operations could not be decided", "intent", key, "operations", len(jobs), "error", err, "more_records_since_last", missed)
+	}
 	for _, j := range jobs {
 		j.err = unavailable(err)
 	}

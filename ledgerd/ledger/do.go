@@ -27,7 +27,7 @@ func (l *Ledger) Do(ctx context.Context, ops []wire.Op) []wire.Answer {
 	case <-b.whole:
 		return b.answers
 	case <-ctx.Done():
-		return b.cut(func(i int) wire.Answer { return l.failure(ops[i].Kind, ctx.Err()) })
+		return b.cut(func(i int) wire.Answer { return l.failure(ops[i].Kind, context.Cause(ctx)) })
 	}
 }
 

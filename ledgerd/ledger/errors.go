@@ -20,11 +20,23 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string { return "ledger: " + e.Why }
 
-// errClosed is what operations get once the ledger is closing: nothing was done.
-var errClosed = fmt.Errorf("%w: ledgerd is stopping", store.ErrUnavailable)
+// ErrStopping is what operations get once the ledger is closing: nothing was done. Whoever ends the context of waits
+// because ledgerd stops gives it as the cause.
+var ErrStopping = fmt.Errorf("%w: ledgerd is stopping", store.ErrUnavailable)
 
-// errQueueFull is the ledger's own limit of operations that wait: nothing was done.
-var errQueueFull = fmt.Errorf("%w: ledgerd has as many operations as it may have under way", store.ErrOverloaded)
+// limitError is one of the ledger's own limits: nothing was done.
+type limitError struct{ detail string }
+
+func (e *limitError) Error() string { return "ledger: " + e.detail }
+func (e *limitError) Unwrap() error { return store.ErrOverloaded }
+
+// queueFull says that as many operations are under way as may be.
+func queueFull(most int64, ends bool) error {
+	if ends {
+		return &limitError{fmt.Sprintf("%d operations are under way, twice --max-queued-operations, as many as may be: send it again", most)}
+	}
+	return &limitError{fmt.Sprintf("%d operations are under way, as many as may be (--max-queued-operations)", most)}
+}
 
 // errContended says that other nodes changed the record each time before the write: nothing was done.
 var errContended = fmt.Errorf("%w: the record changes faster than it can be decided", store.ErrUnavailable)

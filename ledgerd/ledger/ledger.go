@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"idem/ledgerd/seldom"
 	"idem/ledgerd/store"
 )
 
@@ -24,6 +25,8 @@ type Ledger struct {
 	recall  recall
 	events  hub
 	counts  counters
+
+	undecided, unreadable, mixedUp, unwritable seldom.Warning
 
 	greatest atomic.Int64  // the greatest now heard, Unix ns
 	queued   atomic.Int64  // operations under way

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,8 @@ func TestAFullQueueRefusesReservesButNotWhatEndsExecutions(t *testing.T) {
 		all.Go(func() { b.do(reserve(fmt.Sprint("b", n), fmt.Sprint("j", n), "g", "r")) })
 	}
 	soon(t, "10 are under way", func() bool { return b.queued.Load() == 10 })
-	if a := b.must(wire.AnswerRefused, reserve("c1", "k", "h", "r")); a.Code != wire.CodeOverloaded || a.RetryAfterMS == 0 {
+	if a := b.must(wire.AnswerRefused, reserve("c1", "k", "h", "r")); a.Code != wire.CodeOverloaded || a.RetryAfterMS == 0 ||
+		!strings.Contains(a.Detail, "10 operations are under way") || !strings.Contains(a.Detail, "--max-queued-operations") {
 		t.Errorf("got %s", show(a))
 	}
 	got := make(chan wire.Answer, 10)
@@ -40,7 +42,7 @@ func TestAFullQueueRefusesReservesButNotWhatEndsExecutions(t *testing.T) {
 		go func() { got <- b.do(commit("a1", "i", "done")) }()
 	}
 	soon(t, "10 more are under way", func() bool { return b.queued.Load() == 20 })
-	if a := b.must(wire.AnswerError, extend("a1", "i")); a.Code != wire.CodeOverloaded {
+	if a := b.must(wire.AnswerError, extend("a1", "i")); a.Code != wire.CodeOverloaded || !strings.Contains(a.Detail, "20 operations are under way, twice --max-queued-operations") {
 		t.Errorf("got %s", show(a))
 	}
 	release()
@@ -62,7 +64,7 @@ func TestOnlySoManyWaitForOneRow(t *testing.T) {
 		go func() { got <- b.do(await("a1", "i", time.Hour)) }()
 	}
 	b.waiting("i", 3)
-	if a := b.must(wire.AnswerError, await("a1", "i", time.Hour)); a.Code != wire.CodeOverloaded || a.RetryAfterMS == 0 {
+	if a := b.must(wire.AnswerError, await("a1", "i", time.Hour)); a.Code != wire.CodeOverloaded || a.RetryAfterMS == 0 || !strings.Contains(a.Detail, "3 callers wait for it, as many as may wait for one execution (--max-waiters-per-row)") {
 		t.Errorf("got %s", show(a))
 	}
 	b.must(wire.AnswerGone, await("a2", "i", time.Hour)) // another row has its own limit
@@ -81,7 +83,7 @@ func TestAFullRecordRefusesWithATime(t *testing.T) {
 	for n := range 256 {
 		b.must(wire.AnswerExecute, reserve(fmt.Sprint("a", n), "i", fmt.Sprint("f", n), "r", free))
 	}
-	if a := b.must(wire.AnswerRefused, reserve("b", "i", "g", "r", free)); a.Code != wire.CodeOverloaded || a.RetryAfterMS == 0 || a.Detail == "" {
+	if a := b.must(wire.AnswerRefused, reserve("b", "i", "g", "r", free)); a.Code != wire.CodeOverloaded || a.RetryAfterMS == 0 || !strings.Contains(a.Detail, "the intent has 256 rows, as many as it may have") {
 		t.Errorf("got %s", show(a))
 	}
 }
@@ -96,7 +98,7 @@ func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	closed := make(chan error, 1)
 	go func() { closed <- b.Close(ctx) }()
-	soon(t, "nothing new is taken", func() bool { return errors.Is(b.Ready(t.Context()), errClosed) })
+	soon(t, "nothing new is taken", func() bool { return errors.Is(b.Ready(t.Context()), ErrStopping) })
 	if a := b.do(reserve("a2", "j", "g", "r")); a.Kind != wire.AnswerError || a.Code != wire.CodeUnavailable {
 		t.Errorf("got %s", show(a))
 	}
@@ -124,8 +126,76 @@ func TestClosingEndsWaits(t *testing.T) {
 	if err := b.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if a := <-got; a.Code != wire.CodeUnavailable {
+	if a := <-got; a.Code != wire.CodeUnavailable || !strings.Contains(a.Detail, "ledgerd is stopping: nothing was done") {
 		t.Errorf("got %s", show(a))
+	}
+}
+
+// The requests' waits are ended before the ledger closes: what they are told is that ledgerd stops, not that the store
+// is away.
+func TestWaitsThatEndBecauseLedgerdStopsSaySo(t *testing.T) {
+	b := open(t)
+	b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+	ctx, stop := context.WithCancelCause(t.Context())
+	got := make(chan wire.Answer, 1)
+	go func() { got <- b.Do(ctx, []wire.Op{await("a1", "i", time.Hour)})[0] }()
+	b.waiting("i", 1)
+	stop(ErrStopping)
+	if a := <-got; a.Code != wire.CodeUnavailable || !strings.Contains(a.Detail, "ledgerd is stopping: nothing was done") || a.RetryAfterMS == 0 {
+		t.Errorf("got %s", show(a))
+	}
+}
+
+// lines is a log that a test counts the lines of.
+type lines struct {
+	mu   sync.Mutex
+	text []string
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, string(line))
+	return len(line), nil
+}
+
+func (l *lines) with(word string) (found []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.text {
+		if strings.Contains(line, word) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+func TestAStoreThatIsAwayIsNotToldOncePerCall(t *testing.T) {
+	log := &lines{}
+	b := open(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	b.kept.setSwap(func(store.Write, func() (uint64, error)) (uint64, error) { return 0, store.ErrUnavailable })
+	for n := range 50 {
+		b.must(wire.AnswerError, reserve(fmt.Sprint("a", n), fmt.Sprint("i", n), "f", "r"))
+	}
+	b.kept.setSwap(nil)
+	if told := log.with("operations could not be decided"); len(told) != 1 {
+		t.Errorf("%d lines: %s", len(told), told)
+	}
+}
+
+// Who operates the ledger is told what is known: only some commits that are not taken speak of a second execution.
+func TestAFencedCommitIsToldForWhatItIs(t *testing.T) {
+	log := &lines{}
+	b := open(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	b.must(wire.AnswerFenced, commit("nobody", "i", "done"))
+	if told := log.with("was not taken"); len(told) != 1 || !strings.Contains(told[0], "level=WARN") || !strings.Contains(told[0], "knows no execution of this attempt") {
+		t.Errorf("of an attempt that is not known: %s", told)
+	}
+	b.must(wire.AnswerExecute, reserve("a1", "j", "f", "r"))
+	b.must(wire.AnswerOK, commit("a1", "j", "done"))
+	b.must(wire.AnswerFenced, commit("a1", "j", "done otherwise"))
+	if told := log.with("executed twice, most likely"); len(told) != 1 || !strings.Contains(told[0], "level=ERROR") {
+		t.Errorf("of a second result: %s", told)
 	}
 }
 

@@ -63,10 +63,10 @@ func (l *Ledger) submit(key string, j *job) {
 	}
 	switch n := l.queued.Add(1); {
 	case l.closed:
-		l.refuse(j, errClosed)
+		l.refuse(j, ErrStopping)
 		return
 	case n > most:
-		l.refuse(j, errQueueFull)
+		l.refuse(j, queueFull(most, j.ends))
 		return
 	}
 	s := l.queues.shard(key)

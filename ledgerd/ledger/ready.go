@@ -14,7 +14,7 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	closed := l.closed
 	l.gate.RUnlock()
 	if closed {
-		return errClosed
+		return ErrStopping
 	}
 	now, err := l.Now(ctx)
 	if err != nil {

@@ -85,14 +85,18 @@ func (l *Ledger) refused(j *job, kind wire.OpKind) wire.Answer {
 // failure answers an operation that was not decided. Every error of the store is mapped here and nowhere else.
 func (l *Ledger) failure(kind wire.OpKind, err error) wire.Answer {
 	a := wire.Answer{Kind: wire.AnswerError, Now: l.heardNow(), Code: wire.CodeUnavailable, RetryAfterMS: retryUnavailable.Milliseconds()}
+	var limit *limitError
 	switch {
 	case errors.Is(err, store.ErrOverloaded):
-		a.Code, a.Detail, a.RetryAfterMS = wire.CodeOverloaded, "too many operations are under way", retryOverloaded.Milliseconds()
+		a.Code, a.Detail, a.RetryAfterMS = wire.CodeOverloaded, "as many writes wait for the store as may", retryOverloaded.Milliseconds()
+		if errors.As(err, &limit) {
+			a.Detail = limit.detail
+		}
 		if kind == wire.OpReserve {
 			a.Kind = wire.AnswerRefused
 		}
-	case errors.Is(err, errClosed):
-		a.Detail = "ledgerd is stopping"
+	case errors.Is(err, ErrStopping):
+		a.Detail = "ledgerd is stopping: nothing was done; ask another node, or this one once it is back"
 	case errors.Is(err, errContended):
 		a.Detail = "the record changes faster than it can be decided"
 	case errors.Is(err, store.ErrRefused):

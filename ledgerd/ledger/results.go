@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/store"
@@ -79,7 +80,9 @@ func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*sto
 	}
 	stored, err := decodeResult(b)
 	if err != nil || digest(b) != r.Digest {
-		l.o.Log.Error("a stored result is not the one that its record names; it is given to nobody", "intent", key, "attempt", r.Attempt, "error", err)
+		if missed, due := l.mixedUp.Due(time.Now()); due {
+			l.o.Log.Error("a stored result is not the one that its record names; it is given to nobody", "intent", key, "attempt", r.Attempt, "error", err, "more_since_last", missed)
+		}
 		return nil, fmt.Errorf("ledger: the result of %s: %w", r.Attempt, store.ErrNotFound)
 	}
 	l.results.put(epoch, resultName(r.Attempt, r.Digest), stored, stored.weight(cap(b)))

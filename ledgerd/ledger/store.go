@@ -31,7 +31,9 @@ func (l *Ledger) load(key string, fresh bool) (e *entry, remembered bool, err er
 		return nil, false, unavailable(err)
 	}
 	if e, err = decodeRecord(key, rec.Version, rec.Data); err != nil {
-		l.o.Log.Error("a record cannot be read; its intent is refused until it can", "intent", key, "error", err)
+		if missed, due := l.unreadable.Due(time.Now()); due {
+			l.o.Log.Error("a record cannot be read; its intent is refused until it can", "intent", key, "error", err, "more_since_last", missed)
+		}
 		return nil, false, unavailable(err)
 	}
 	l.records.put(epoch, key, e, e.weight())

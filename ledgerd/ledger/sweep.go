@@ -25,7 +25,9 @@ func (l *Ledger) sweep(ctx context.Context) {
 	}
 	if err != nil {
 		l.outage.failed()
-		l.o.Log.Warn("the store cannot be written to", "error", err)
+		if missed, due := l.unwritable.Due(time.Now()); due {
+			l.o.Log.Warn("the store cannot be written to", "error", err, "more_since_last", missed)
+		}
 		if errors.Is(err, store.ErrUnfit) {
 			l.makeRoom(ctx)
 		}

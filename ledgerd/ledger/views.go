@@ -79,7 +79,7 @@ type RowView struct {
 	AliasOf     string          `json:"alias_of,omitempty"`
 	History     []ChangeView    `json:"history,omitempty"`
 	Audit       []AuditView     `json:"audit,omitempty"`
-	// FencedCommits is when the attempt brought a result that was not taken: most likely it executed twice.
+	// FencedCommits is when the attempt brought a result that was not taken: it may have executed twice.
 	FencedCommits []time.Time `json:"fenced_commits,omitempty"`
 }
 

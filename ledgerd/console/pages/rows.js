@@ -22,7 +22,7 @@ export async function showRow(attempt) {
   const { history = [], audit = [], fenced_commits: fenced = [], action, runs, ...rest } = row;
   byId('row').replaceChildren(make('article', { class: 'card' },
     make('h3', {}, (row.tool || 'call') + ' — ', outcomeOf(row.state)),
-    fenced.length > 0 && make('p', { class: 'bad' }, 'A result came that was not taken: most likely this call executed twice. At ', fenced.map((at) => [time(at), ' ']).flat()),
+    fenced.length > 0 && make('p', { class: 'bad' }, 'A result came that was not taken: this call may have executed twice. At ', fenced.map((at) => [time(at), ' ']).flat()),
     facts([['runs', runsOf(runs)], ...Object.entries(rest).map(([name, value]) => [name.replaceAll('_', ' '), typeof value === 'string' ? value : write(value)])]),
     make('pre', {}, write(action) || 'The call is not stored.'),
     happenings('What happened', history.map((h) => [time(h.at), outcomeOf(h.state), h.why])),

@@ -1,0 +1,30 @@
+// Package seldom keeps warnings that a burst of calls brings about, or that anyone can, from filling the log: after one,
+// the next are only counted for a while.
+package seldom
+
+import (
+	"sync"
+	"time"
+)
+
+// Warning is one kind of warning. The zero value is ready.
+type Warning struct {
+	mu     sync.Mutex
+	last   time.Time
+	missed int
+}
+
+// Quiet is how long after a warning the next ones are only counted.
+const Quiet = 30 * time.Second
+
+// Due says whether to warn now, and how many times it was not done since the last time.
+func (s *Warning) Due(now time.Time) (missed int, due bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.last.IsZero() && now.Sub(s.last) < Quiet {
+		s.missed++
+		return 0, false
+	}
+	missed, s.last, s.missed = s.missed, now, 0
+	return missed, true
+}
