@@ -68,6 +68,9 @@ func (cl *client) do(ctx context.Context, path string, in any) ([]byte, error) {
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, usageError{fmt.Errorf("--server %q: want the URL of the admin API, such as http://127.0.0.1:7413", cl.server)}
 	}
+	if cl.timeout <= 0 {
+		return nil, usageError{fmt.Errorf("--timeout %v: want a positive duration", cl.timeout)}
+	}
 	ctx, cancel := context.WithTimeout(ctx, cl.timeout)
 	defer cancel()
 	method, body := http.MethodGet, io.Reader(nil)
@@ -117,6 +120,14 @@ func (cl *client) ask(ctx context.Context, path string, in, out any) ([]byte, er
 		return nil, fmt.Errorf("ledgerd at %s answered with something else than its admin API does: %w", cl.server, err)
 	}
 	return reply, nil
+}
+
+// checkLimit wants a --limit that the admin API takes.
+func checkLimit(n int) error {
+	if n < 1 || n > 1000 {
+		return usageError{fmt.Errorf("--limit %d: want 1 to 1000", n)}
+	}
+	return nil
 }
 
 // firstToken gives the first token of a token file's text, in which a line may begin with a name and a # ends what

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -45,6 +46,9 @@ running ledgerd is reached and ready, and, with --envoy-admin, whether Envoy's r
 once and says how they ended. The exit code is 1 where something must be mended.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if o.admin.timeout <= 0 {
+				return usageError{fmt.Errorf("--timeout %v: want a positive duration", o.admin.timeout)}
+			}
 			found := o.examine(c.Context())
 			if err := showFindings(c.OutOrStdout(), found, o.asJSON); err != nil {
 				return err

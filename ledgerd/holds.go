@@ -46,6 +46,9 @@ func holdsList(cl *client) *cobra.Command {
 			var reply struct {
 				Holds []heldCall `json:"holds"`
 			}
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
 			raw, err := cl.ask(c.Context(), fmt.Sprintf("/api/holds?limit=%d", limit), nil, &reply)
 			if err != nil {
 				return err
@@ -105,7 +108,10 @@ func holdsAnswer(cl *client, decision, short string) *cobra.Command {
 		Use: decision + " HOLD", Short: short, Args: oneID("hold", "ledgerd holds list"),
 		RunE: func(c *cobra.Command, args []string) error {
 			body := map[string]any{"reason": reason}
-			if version != 0 {
+			if c.Flags().Changed("version") {
+				if version < 1 {
+					return usageError{fmt.Errorf("--version %d: want the version that `ledgerd holds show` gives, 1 or more", version)}
+				}
 				body["version"] = version
 			}
 			id, err := cl.hold(c.Context(), args[0])

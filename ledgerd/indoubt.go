@@ -35,6 +35,9 @@ func doubtsList(cl *client) *cobra.Command {
 			var reply struct {
 				InDoubt []ledger.DoubtView `json:"in_doubt"`
 			}
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
 			raw, err := cl.ask(c.Context(), fmt.Sprintf("/api/in-doubt?limit=%d", limit), nil, &reply)
 			if err != nil {
 				return err
@@ -89,6 +92,9 @@ func doubtsResolve(cl *client) *cobra.Command {
   --as committed  it happened; later calls get the result in --result (JSON), or are told that it happened.`,
 		Args: oneID("call in doubt, its attempt", "ledgerd in-doubt list"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("status") && result == "" {
+				return usageError{errors.New("--status goes with --result only: it is the status of the result that later calls get")}
+			}
 			body, err := resolution(as, result, status, reason, c.InOrStdin())
 			if err != nil {
 				return usageError{err}
@@ -130,6 +136,9 @@ func resolution(as, result string, status int, reason string, in io.Reader) (map
 		return body, nil
 	case as == "released":
 		return nil, errors.New("--result goes with --as committed only: a call that did not happen has no result")
+	}
+	if status < 200 || status > 399 {
+		return nil, fmt.Errorf("--status %d: a committed call has a success's status, 200 to 399", status)
 	}
 	text, err := readInput(result, in)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -22,6 +23,12 @@ so serve refuses that too. The command may run as a role that owns the tables, w
 them.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := where.checkFlags(c); err != nil {
+				return err
+			}
+			if where.scheme() == "memory" {
+				return usageError{errors.New("--store memory: there is nothing to make, it is new at each start")}
+			}
 			s, err := where.open(c.Context(), slog.New(slog.DiscardHandler), true)
 			if err != nil {
 				return err

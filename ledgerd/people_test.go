@@ -24,6 +24,32 @@ func TestHoldsAreListedShownAndAnswered(t *testing.T) {
 	command(t, "holds", "show", "none", "--server", r.url).wants(t, 3, "not_found")
 }
 
+// A flag that would have no effect is a misunderstanding: it is refused before anything is sent.
+func TestFlagsThatWouldHaveNoEffectAreRefused(t *testing.T) {
+	r := start(t, "")
+	id := r.hold(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"holds", "release", id, "--version", "0", "--server", r.url}, "--version 0"},
+		{[]string{"holds", "release", id, "--version", "-1", "--server", r.url}, "--version -1"},
+		{[]string{"holds", "list", "--limit", "0", "--server", r.url}, "--limit 0: want 1 to 1000"},
+		{[]string{"in-doubt", "list", "--limit", "1001", "--server", r.url}, "--limit 1001: want 1 to 1000"},
+		{[]string{"holds", "list", "--timeout", "0s", "--server", r.url}, "--timeout 0s"},
+		{[]string{"doctor", "--timeout", "0s"}, "--timeout 0s"},
+		{[]string{"serve", "--data-dir", "x", "--store", "redis://h"}, "--data-dir goes with the sqlite store only, and --store is redis"},
+		{[]string{"migrate", "--data-dir", "x", "--store", "postgres://u@h/db"}, "--data-dir goes with the sqlite store only"},
+		{[]string{"serve", "--data-dir", "x", "--store", "memory"}, "--data-dir goes with the sqlite store only"},
+		{[]string{"migrate", "--store", "memory"}, "there is nothing to make"},
+		{[]string{"explain", "--rule", "refunds", "-"}, "--rule goes with --rules only"},
+	} {
+		command(t, c.args...).wants(t, 2, c.want)
+	}
+	command(t, "holds", "release", id, "--version", "1", "--server", r.url).wants(t, 0)
+	command(t, "LEDGERD_DATA_DIR=x", "migrate", "--store", "memory").wants(t, 2, "there is nothing to make") // a setting may stand
+}
+
 func TestDuplicateAndDenyAreTold(t *testing.T) {
 	r := start(t, "")
 	command(t, "holds", "duplicate", r.hold(t), "--server", r.url).wants(t, 0, "alias")
@@ -62,6 +88,10 @@ func TestADoubtIsResolvedFromTheCommandLine(t *testing.T) {
 	command(t, "in-doubt", "resolve", attempt, "--server", r.url).wants(t, 2, "--as")
 	command(t, "in-doubt", "resolve", attempt, "--as", "released", "--result", "x", "--server", r.url).wants(t, 2, "--result")
 	command(t, "in-doubt", "resolve", attempt, "--as", "released", "--server", r.url).wants(t, 3, "conflict", "may be tried again in")
+	for _, vain := range [][]string{{"--as", "released", "--status", "200"}, {"--as", "committed", "--status", "99"}, {"--as", "committed", "--status", "200"}} {
+		command(t, append([]string{"in-doubt", "resolve", attempt, "--server", r.url}, vain...)...).wants(t, 2, "--status goes with --result only")
+	}
+	commandWith(t, "{}", "in-doubt", "resolve", attempt, "--as", "committed", "--status", "99", "--result", "-", "--server", r.url).wants(t, 2, "--status 99", "200 to 399")
 	commandWith(t, "{", "in-doubt", "resolve", attempt, "--as", "committed", "--result", "-", "--server", r.url).wants(t, 2, "not JSON")
 	commandWith(t, `{"id": 9007199254740993}`, "in-doubt", "resolve", attempt, "--as", "committed", "--result", "-", "--server", r.url).wants(t, 0, "committed")
 	if got := r.do(t, reserve("a9", "a"))[0]; got.Kind != wire.AnswerReplay || string(got.Result.Body) != `{"id": 9007199254740993}` {

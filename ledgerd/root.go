@@ -23,7 +23,7 @@ Exit codes: 0 done; 1 failed, or the answer is no; 2 the command line or a setti
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().String("config", "", "a YAML `file` with settings, named as the flags are")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := loadSettings(c, s.environ); err != nil {

@@ -46,7 +46,12 @@ func newServe(s surroundings) *cobra.Command {
 Without a token a listener must be on a loopback address. A token's value, or its file, may have several lines, each a
 token or a name and a token: so tokens are replaced without a gap, and the audit says who answered.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return serve(c.Context(), o, s) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.store.checkFlags(c); err != nil {
+				return err
+			}
+			return serve(c.Context(), o, s)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7411", "`address` of the data API")

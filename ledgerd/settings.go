@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ func loadSettings(c *cobra.Command, environ []string) error {
 		case inEnv:
 			levels[f.Name] = byEnv
 			if err := f.Value.Set(value); err != nil {
-				wrong = append(wrong, fmt.Errorf("%s: %w", envName(name), err))
+				wrong = append(wrong, fmt.Errorf("%s: %w", envName(name), valueError(f, value, err)))
 			}
 		case inFile:
 			levels[f.Name] = byFile
@@ -149,12 +150,15 @@ func readSettings(path string, known []string) (map[string]*yaml.Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings file: %w", err)
 	}
+	if empty(text) {
+		return nil, nil // it sets nothing
+	}
 	var doc yaml.Node
 	if err := yaml.Load(text, &doc); err != nil {
 		return nil, fmt.Errorf("settings file %s: %w", path, err)
 	}
-	if len(doc.Content) == 0 {
-		return nil, nil // an empty file sets nothing
+	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+		return nil, nil // it sets nothing
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
@@ -190,5 +194,49 @@ func setFromFile(f *pflag.Flag, node *yaml.Node) error {
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
 		return fmt.Errorf("want one value (%s)", f.Value.Type())
 	}
-	return f.Value.Set(node.Value)
+	if err := f.Value.Set(node.Value); err != nil {
+		return valueError(f, node.Value, err)
+	}
+	return nil
+}
+
+// empty says whether a settings file has nothing but comments and blank lines.
+func empty(text []byte) bool {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
+}
+
+// valueError says what is wrong with a setting's value, and what would have been right.
+func valueError(f *pflag.Flag, value string, err error) error {
+	want := ""
+	switch f.Value.Type() {
+	case "int", "int64":
+		want = "want a whole number"
+		if errors.Is(err, strconv.ErrRange) {
+			want += " that is not as large as that"
+		}
+	case "duration":
+		want = "want a duration with its unit"
+	case "bool":
+		return fmt.Errorf("%q: want true or false", value)
+	default:
+		return fmt.Errorf("%q: %w", value, err)
+	}
+	if f.DefValue != "0" && f.DefValue != "0s" {
+		want += ", such as " + f.DefValue
+	}
+	return fmt.Errorf("%q: %s", value, want)
+}
+
+// flagError is what is wrong with the command line, in the words that the other places of settings have.
+func flagError(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		err = fmt.Errorf("--%s %w", invalid.GetFlag().Name, valueError(invalid.GetFlag(), invalid.GetValue(), errors.Unwrap(invalid)))
+	}
+	return usageError{err}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -31,13 +32,13 @@ func TestASettingsFileIsTakenWholeOrRefused(t *testing.T) {
 	}{
 		"unknown":      {"listen: x\ndata_dir: y\n", []string{"line 2", `"data_dir"`, "data-dir", "listen"}},
 		"twice":        {"listen: x\nlisten: y\n", []string{"listen"}},
-		"wrong kind":   {"timeout: soon\n", []string{"line 1", "timeout", "soon"}},
+		"wrong kind":   {"timeout: soon\n", []string{"line 1", "timeout", `"soon": want a duration with its unit, such as 10s`}},
 		"nested":       {"server: {a: b}\n", []string{"line 1", "server", "one value"}},
 		"empty value":  {"server:\n", []string{"line 1", "server"}},
 		"no mapping":   {"- listen\n", []string{"want a mapping"}},
 		"an argument":  {"reason: x\n", []string{`"reason"`}},
 		"not YAML":     {"a: [\n", []string{"ledgerd.yaml"}},
-		"other values": {"json: maybe\n", []string{"json", "maybe"}},
+		"other values": {"json: maybe\n", []string{"json", `"maybe": want true or false`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			command(t, "holds", "list", "--config", file(t, "ledgerd.yaml", c.text)).wants(t, 2, c.parts...)
@@ -46,7 +47,36 @@ func TestASettingsFileIsTakenWholeOrRefused(t *testing.T) {
 	command(t, "holds", "list", "--config", "/nowhere.yaml").wants(t, 2, "/nowhere.yaml")
 	command(t, "LEDGERD_LISTN=x", "holds", "list").wants(t, 2, "LEDGERD_LISTN", "no such setting", "LEDGERD_LISTEN")
 	command(t, "LEDGERD_SERVICE_HOST=10.0.0.1", "LEDGERD_PORT=tcp://10.0.0.1:7411", "LEDGERD_ADMIN_PORT_7413_TCP=x", "version").wants(t, 0)
-	command(t, "LEDGERD_TIMEOUT=soon", "holds", "list").wants(t, 2, "LEDGERD_TIMEOUT", "soon")
+	command(t, "LEDGERD_TIMEOUT=soon", "holds", "list").wants(t, 2, `LEDGERD_TIMEOUT: "soon": want a duration with its unit`)
+}
+
+func TestASettingsFileWithNothingInItSetsNothing(t *testing.T) {
+	for _, text := range []string{"", "\n", "# listen: 127.0.0.1:1\n\n", "---\n", "--- # nothing\n", "\ufeff# nothing\n"} {
+		command(t, "version", "--config", file(t, "ledgerd.yaml", text)).wants(t, 0)
+	}
+}
+
+// Wherever a value comes from: the error names the setting, the value, and what would have been right.
+func TestAValueOfTheWrongKindIsToldInPlainWords(t *testing.T) {
+	for _, c := range []struct{ setting, value, want string }{
+		{"max-queued-operations", "lots", "want a whole number, such as 10000"},
+		{"max-batch-bytes", "32MB", "want a whole number, such as 33554432"},
+		{"max-result-bytes", "99999999999999999999", "want a whole number that is not as large as that, such as 16777216"},
+		{"drain-timeout", "20", "want a duration with its unit, such as 20s"},
+		{"drain-delay", "x", "want a duration with its unit"},
+		{"allow-reset", "maybe", "want true or false"},
+	} {
+		for place, got := range map[string]result{
+			"--" + c.setting:   command(t, "serve", "--"+c.setting+"="+c.value),
+			envName(c.setting): command(t, envName(c.setting)+"="+c.value, "serve"),
+			c.setting:          command(t, "serve", "--config", file(t, "ledgerd.yaml", c.setting+": "+c.value+"\n")),
+		} {
+			got.wants(t, 2, place, fmt.Sprintf("%q: %s", c.value, c.want))
+			if strings.Contains(got.err, "strconv") || strings.Contains(got.err, "parsing") || strings.Contains(got.err, "time:") {
+				t.Errorf("%s", got.err)
+			}
+		}
+	}
 }
 
 func TestASecretAndItsFileAreOneSetting(t *testing.T) {

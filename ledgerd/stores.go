@@ -70,6 +70,15 @@ func (s storeChoice) where() []any {
 // shared says whether other processes may write to the store while this one does.
 func (s storeChoice) shared() bool { return s.scheme() == "postgres" || s.scheme() == "redis" }
 
+// checkFlags refuses a command line that gives a directory to a store that has none. In the environment or a settings
+// file, which serve several commands and stores, it may stand.
+func (s storeChoice) checkFlags(c *cobra.Command) error {
+	if c.Flags().Changed("data-dir") && s.scheme() != "sqlite" {
+		return usageError{fmt.Errorf("--data-dir goes with the sqlite store only, and --store is %s", s.scheme())}
+	}
+	return nil
+}
+
 // validate says what is wrong with the setting, before anything is touched.
 func (s storeChoice) validate() error {
 	var err error

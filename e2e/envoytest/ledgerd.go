@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,9 +49,11 @@ func StartLedgerd(t TB, dir string, args ...string) *Ledgerd {
 // ready.
 func (l *Ledgerd) Start(t TB) {
 	t.Helper()
-	args := append([]string{
-		"serve", "--listen", l.Address, "--admin-listen", l.Admin, "--data-dir", l.Dir,
-	}, l.args...)
+	args := []string{"serve", "--listen", l.Address, "--admin-listen", l.Admin}
+	if !slices.Contains(l.args, "--store") {
+		args = append(args, "--data-dir", l.Dir)
+	}
+	args = append(args, l.args...)
 	l.process = start(t, "ledgerd", l.logFile, nil, Artifact(t, ledgerdFile), args...)
 	if err := poll(t.Context(), startPatience, func() bool { return l.Ready() || !l.process.running() }); err != nil {
 		t.Fatalf("ledgerd is not ready after %v", startPatience)
