@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,8 +17,9 @@ func newCheck(s surroundings) *cobra.Command {
 		Use:   "check FILE",
 		Short: "Check a plugin configuration as the filter would",
 		Long: `Check a plugin configuration as the filter would, and say what it guards. FILE is the configuration as JSON or YAML,
-or an Envoy configuration with the filter in it, whose routes' metadata is checked too; - is standard input. YAML is read
-as Envoy reads it, where off without quotes is false.
+or a whole Envoy configuration with the filter in it, which is judged as doctor judges a running one; - is standard
+input. YAML is read as Envoy reads it, where off without quotes is false. The exit code is 1 where something must be
+mended.
 
 ` + settingsReference,
 		Args: cobra.ExactArgs(1),
@@ -36,12 +38,7 @@ as Envoy reads it, where off without quotes is false.
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			out := c.OutOrStdout()
-			routes := sayings(config.envoy)
-			if wrong := routeMistakes(routes, config.Config); len(wrong) > 0 {
-				fmt.Fprintf(out, "%s: calls on these routes are answered with 500 misconfigured:\n%s\n", args[0], printableLines(strings.Join(wrong, "\n")))
-				return verdictError{}
-			}
-			fmt.Fprintf(out, "%s: the filter takes this configuration. The first rule that matches wins:\n\n", args[0])
+			fmt.Fprintf(out, "%s: the filter takes this plugin configuration. The first rule that matches wins:\n\n", args[0])
 			rows := [][]string{{"RULE", "MODE", "GUARDS", "RUN", "REPLY"}}
 			var flat []string // rules that find no run in a flat body
 			for i, r := range config.Calls {
@@ -54,14 +51,11 @@ as Envoy reads it, where off without quotes is false.
 			if err := table(out, rows); err != nil {
 				return err
 			}
-			if len(routes) > 0 {
+			if routes := sayings(config.envoy); len(routes) > 0 {
 				fmt.Fprintln(out, "\nRoutes that say which rule or mode holds on them:")
 				if err := table(out, routeRows(routes)); err != nil {
 					return err
 				}
-			}
-			for _, text := range append(unrouted(config.envoy.read, config.Config), unwatched(config.envoy.read, config.Config)...) {
-				fmt.Fprintf(out, "\nWarning: %s.\n", printable(text))
 			}
 			if len(flat) > 0 {
 				fmt.Fprintf(out, "\nWarning: in a body without /args no run is found but in the header (rules: %s). A run field there counts as part of the call, and without a run a repetition replays and is never held. Say where it is, such as \"run\": [{\"header\": \"x-idem-run\"}, {\"pointer\": \"/runId\"}].\n", printable(strings.Join(flat, ", ")))
@@ -73,9 +67,41 @@ as Envoy reads it, where off without quotes is false.
 				fmt.Fprintln(out, "\nWithout fingerprint.key_env fingerprints are plain SHA-256: who sees one can guess what was called.")
 			}
 			fmt.Fprintln(out, "\nEvery setting: `ledgerd check --help` in short, filter/policy/doc.go of Idem's source in full.")
-			return nil
+			if config.envoy.read == nil {
+				return nil
+			}
+			return showJudgement(out, examineEnvoy(config.envoy))
 		},
 	}
+}
+
+// showJudgement shows what is not well in the Envoy configuration around the plugin's.
+func showJudgement(w io.Writer, found []finding) error {
+	var rows [][]string
+	asked := len(found)
+	failed := false
+	for _, f := range found {
+		if f.What == "fingerprint key" { // check has said it already
+			asked--
+			continue
+		}
+		if f.Grade != well {
+			rows = append(rows, []string{string(f.Grade), f.What, f.Detail})
+		}
+		failed = failed || f.Grade == fail
+	}
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "\nThe Envoy configuration around it is well, by all of %d questions.\n", asked)
+		return nil
+	}
+	fmt.Fprintln(w, "\nIn the Envoy configuration around it:")
+	if err := table(w, rows); err != nil {
+		return err
+	}
+	if failed {
+		return verdictError{}
+	}
+	return nil
 }
 
 func guards(r *policy.Rule) string {

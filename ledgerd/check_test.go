@@ -48,16 +48,30 @@ func TestScalarsOfAnEnvoyConfigurationAreReadAsEnvoyReadsThem(t *testing.T) {
 	}
 }
 
-// routedFile is an Envoy configuration in which a route has a metadata for Idem.
+// routedFile is the shipped Envoy configuration with one rule, as a Struct, and two routes more in both listeners, of
+// which one has a metadata for Idem.
 func routedFile(t *testing.T, rule, metadata string) string {
 	t.Helper()
-	return file(t, "routed.yaml", `
-static_resources:
-  plugin: {vm_config: {}, configuration: {value: {ledger: {cluster: l}, execute: {cluster: e}, calls: [`+rule+`]}}}
-  routes:
-  - {match: {prefix: /a}, route: {cluster: tool}}
-  - {match: {prefix: /b}, route: {cluster: tool}, metadata: {filter_metadata: {idem: `+metadata+`}}}
-`)
+	shipped, err := os.ReadFile("../envoy/demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(shipped), "                configuration:\n")
+	_, after, alsoOK := strings.Cut(rest, "          - name: envoy.filters.http.router\n")
+	if !ok || !alsoOK {
+		t.Fatal("the demo's configuration has no such part")
+	}
+	text := before + `                configuration:
+                  "@type": type.googleapis.com/google.protobuf.Struct
+                  value: {ledger: {cluster: ledgerd}, execute: {cluster: idem-execute}, calls: [` + rule + `]}
+          - name: envoy.filters.http.router
+` + after
+	first, execution, _ := strings.Cut(text, "  - name: idem-execute\n    internal_listener: {}\n")
+	const routes, more = "              routes:\n", `
+              - {match: {prefix: /a}, route: {cluster: tool, timeout: 900s}}
+              - {match: {prefix: /b}, route: {cluster: tool, timeout: 900s}`
+	return file(t, "routed.yaml", strings.Replace(first, routes, routes+more+", metadata: {filter_metadata: {idem: "+metadata+"}}}\n", 1)+
+		"  - name: idem-execute\n    internal_listener: {}\n"+strings.Replace(execution, routes, routes+more+"}\n", 1))
 }
 
 func TestCheckNamesTheQuotesThatEnvoyNeeds(t *testing.T) {

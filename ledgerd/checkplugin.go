@@ -95,7 +95,7 @@ func readPluginFile(text []byte) (f pluginFile, err error) {
 		}
 	}
 	top, _ := doc.(map[string]any)
-	_, isBootstrap := top["static_resources"]
+	isBootstrap := top["static_resources"] != nil || top["staticResources"] != nil
 	_, isDump := top["configs"]
 	if !isBootstrap && !isDump {
 		// What begins like JSON is JSON to the filter, which takes no trailing comma and no bare name, as YAML does.
@@ -106,6 +106,7 @@ func readPluginFile(text []byte) (f pluginFile, err error) {
 		f.written, f.envoy = f.envoy.written, envoyDocument{}
 		return f, err
 	}
+	f.envoy.read, f.envoy.written = spelledAsDumped(f.envoy.read), spelledAsDumped(f.envoy.written)
 	found, written := embedded(f.envoy.read), embedded(f.envoy.written)
 	switch len(found) {
 	case 1:
@@ -122,17 +123,25 @@ func readPluginFile(text []byte) (f pluginFile, err error) {
 }
 
 // embedded finds the configurations of wasm filters in an Envoy configuration: each a google.protobuf.Struct's members,
-// or a StringValue's text.
+// or a StringValue's text. Where some are Idem's, others do not count; one that several listeners have counts once.
 func embedded(doc any) (found []any) {
-	for _, plugin := range findObjects(doc, func(o object) bool {
-		c, _ := o["configuration"].(object)
-		_, isText := c["value"].(string)
-		_, isStruct := c["value"].(object)
+	plugins := findObjects(doc, func(o object) bool {
+		value := inner(o, "configuration")["value"]
+		_, isText := value.(string)
+		_, isStruct := value.(object)
 		_, isPlugin := o["vm_config"]
 		return isPlugin && (isText || isStruct)
-	}) {
-		c, _ := plugin["configuration"].(object)
-		found = append(found, c["value"])
+	})
+	if slices.ContainsFunc(plugins, isIdem) {
+		plugins = slices.DeleteFunc(plugins, func(o object) bool { return !isIdem(o) })
+	}
+	seen := map[string]bool{}
+	for _, plugin := range plugins {
+		value := inner(plugin, "configuration")["value"]
+		if text := shownWhole(value); !seen[text] {
+			seen[text] = true
+			found = append(found, value)
+		}
 	}
 	return found
 }

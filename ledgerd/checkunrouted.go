@@ -2,7 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 
 	"idem/filter/policy"
@@ -11,53 +11,37 @@ import (
 // unrouted names the rules whose executions no route of the execution listener can take: each call of theirs would get
 // 502 not_sent. It tells only what is plain, for hosts, headers and methods of a route narrow it further: where a route
 // matches by anything but a path or a prefix, or something may change the path on the way, it says nothing.
-func unrouted(doc any, config *policy.Config) (warnings []string) {
-	routes, known := executionRoutes(doc, config.Execute.Cluster)
+func (x *examination) unrouted() {
+	routes, known := executionRoutes(x.executions)
 	if !known {
-		return nil
+		return
 	}
-	for _, rule := range config.Calls {
+	for _, rule := range x.config.Calls {
 		m := rule.Match
 		path := m.Path + m.PathPrefix // one of them is set, or none
 		if rule.Mode != policy.Enforce || rule.Inline || m.Route || path == "" || !plainPath(path) {
 			continue
 		}
-		taken := false
-		for _, r := range routes {
-			taken = taken || mayTake(r, m)
-		}
-		if !taken {
-			warnings = append(warnings, fmt.Sprintf("no route of the listener behind cluster %s matches %s, which rule %q guards: its calls get 502 not_sent. Give that listener the tool's routes too",
-				config.Execute.Cluster, path, rule.Name))
+		if !slices.ContainsFunc(routes, func(route object) bool { return mayTake(route, m) }) {
+			x.say(warn, "execution routes", "cluster "+x.config.Execute.Cluster, "no route of the listener behind it matches %s, which rule %q guards: its calls get 502 not_sent. Give that listener the tool's routes too", path, rule.Name)
 		}
 	}
-	return warnings
 }
 
-// executionRoutes gives the matches of all routes behind a cluster. known is false where not all of them can be told.
-func executionRoutes(doc any, cluster string) (matches []object, known bool) {
-	c := named(doc, cluster, "load_assignment", "type", "connect_timeout", "cluster_type")
-	if c == nil || len(findObjects(c, func(o object) bool { return o["http_filters"] != nil })) > 0 {
-		return nil, false
-	}
-	listener, _ := targetListener(doc, c)
-	managers := findObjects(listener, isManager)
+// executionRoutes gives the matches of all routes of some connection managers. known is false where not all of them can
+// be told.
+func executionRoutes(managers []*manager) (matches []object, known bool) {
 	for _, m := range managers {
-		routes := routesOf(doc, m)
-		hosts, _ := routes["virtual_hosts"].([]any)
-		if len(hosts) == 0 || routes["vhds"] != nil || m["scoped_routes"] != nil || changesPath(m) {
+		hosts := list(m.routes, "virtual_hosts")
+		if m.hidden() != "" || len(hosts) == 0 || changesPath(m.config) {
 			return nil, false
 		}
 		for _, h := range hosts {
-			host, _ := h.(object)
-			list, isList := host["routes"].([]any)
-			if !isList || host["matcher"] != nil {
+			if _, isList := h["routes"].([]any); !isList {
 				return nil, false
 			}
-			for _, r := range list {
-				route, _ := r.(object)
-				match, _ := route["match"].(object)
-				matches = append(matches, match)
+			for _, route := range list(h, "routes") {
+				matches = append(matches, inner(route, "match"))
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func TestCheckAndDoctorWarnOfARuleThatNoExecutionRouteTakes(t *testing.T) {
 	const warning = `/api/invoke, which rule "invoke" guards`
 	warned := func(change func(string) string) string {
 		var text string
-		for _, f := range examineEnvoy(demoDump(t, change)) {
+		for _, f := range examineEnvoy(envoyDocument{read: demoDump(t, change)}) {
 			if strings.Contains(f.Detail, "502 not_sent") {
 				text += f.Detail
 			}
@@ -83,5 +83,5 @@ func TestCheckAndDoctorWarnOfARuleThatNoExecutionRouteTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := strings.LastIndex(string(shipped), "{path: /api/invoke}")
-	command(t, "check", file(t, "envoy.yaml", string(shipped[:i])+"{path: /api}"+string(shipped[i+len("{path: /api/invoke}"):]))).wants(t, 0, "Warning", warning)
+	command(t, "check", file(t, "envoy.yaml", string(shipped[:i])+"{path: /api}"+string(shipped[i+len("{path: /api/invoke}"):]))).wants(t, 0, "warn", warning)
 }

@@ -7,11 +7,11 @@ import (
 )
 
 func TestCheckAndDoctorWarnWhereBrokenStreamsAreInDoubt(t *testing.T) {
-	const warning = "the filter does not look on in the listener behind cluster idem-execute"
+	const warning = "the filter does not look on here"
 	warned := func(change func(string) string) bool {
-		for _, f := range examineEnvoy(demoDump(t, change)) {
+		for _, f := range examineEnvoy(envoyDocument{read: demoDump(t, change)}) {
 			if strings.Contains(f.Detail, warning) {
-				return f.Grade == warn && strings.Contains(f.Detail, "(rules: mcp)")
+				return f.Grade == warn && strings.Contains(f.Detail, `(rule "mcp")`)
 			}
 		}
 		return false
@@ -37,5 +37,5 @@ func TestCheckAndDoctorWarnWhereBrokenStreamsAreInDoubt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command(t, "check", file(t, "envoy.yaml", strings.Replace(string(shipped), "root_id: idem-executions", "root_id: another", 1))).wants(t, 0, "Warning", warning)
+	command(t, "check", file(t, "envoy.yaml", strings.Replace(string(shipped), "root_id: idem-executions", "root_id: another", 1))).wants(t, 0, "warn", warning)
 }

@@ -16,6 +16,8 @@ type writtenConfig struct {
 	Calls []struct {
 		Run  []writtenSource `json:"run"`
 		Args *writtenSource  `json:"args"`
+
+		Scope json.RawMessage `json:"scope"`
 	} `json:"calls"`
 }
 
@@ -42,6 +44,14 @@ func (w writtenConfig) args(rule int) string {
 		return *w.Calls[rule].Args.Pointer
 	}
 	return ""
+}
+
+// scope gives the sources of a rule's scope that are written down; none: it has the default, or "none".
+func (w writtenConfig) scope(rule int) (sources []writtenSource) {
+	if rule < len(w.Calls) {
+		_ = json.Unmarshal(w.Calls[rule].Scope, &sources) // where it is no list, it names no source
+	}
+	return sources
 }
 
 // run says where a rule reads the run, and whether that is the default.

@@ -85,7 +85,7 @@ func (o *doctorOptions) examine(ctx context.Context) []finding {
 	if err != nil {
 		return append(found, finding{fail, "envoy", err.Error()})
 	}
-	return append(found, examineEnvoy(dump)...)
+	return append(found, examineEnvoy(envoyDocument{read: dump})...)
 }
 
 func showFindings(w io.Writer, found []finding, asJSON bool) error {

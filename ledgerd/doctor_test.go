@@ -43,7 +43,7 @@ func failures(found []finding) string {
 }
 
 func TestTheDoctorFindsTheShippedConfigurationWell(t *testing.T) {
-	found := examineEnvoy(demoDump(t, nil))
+	found := examineEnvoy(envoyDocument{read: demoDump(t, nil)})
 	if text := failures(found); text != "" {
 		t.Error(text)
 	}
@@ -78,7 +78,7 @@ func TestTheDoctorFindsWhatCouldExecuteTwiceOrHideAnEnd(t *testing.T) {
 		"no filter":         {in(`\"calls\"`, `\"callz\"`), "no wasm filter"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if text := failures(examineEnvoy(demoDump(t, c.change))); !strings.Contains(text, c.want) {
+			if text := failures(examineEnvoy(envoyDocument{read: demoDump(t, c.change)})); !strings.Contains(text, c.want) {
 				t.Errorf("%q is not among what was found:\n%s", c.want, text)
 			}
 		})
@@ -86,9 +86,9 @@ func TestTheDoctorFindsWhatCouldExecuteTwiceOrHideAnEnd(t *testing.T) {
 }
 
 func TestTheDoctorSaysNothingOfAPaperThatItHasNotSeen(t *testing.T) {
-	found := failures(examineEnvoy(demoDump(t, func(text string) string {
+	found := failures(examineEnvoy(envoyDocument{read: demoDump(t, func(text string) string {
 		return strings.Replace(text, `"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"mode": false}}`, 1)
-	})))
+	})}))
 	if !strings.Contains(found, "idem/mode: is no mode") || strings.Contains(found, "quotes") {
 		t.Errorf("got %s", found)
 	}
@@ -98,7 +98,7 @@ func TestARetryPolicyThatRetriesNothingIsWell(t *testing.T) {
 	dump := demoDump(t, func(text string) string {
 		return strings.ReplaceAll(text, `"timeout": "900s"`, `"timeout": "900s", "retry_policy": {"num_retries": 1}`)
 	})
-	if text := failures(examineEnvoy(dump)); text != "" {
+	if text := failures(examineEnvoy(envoyDocument{read: dump})); text != "" {
 		t.Error(text)
 	}
 }

@@ -151,15 +151,7 @@ calls:
 `)).wants(t, 0, "POST /tools/…", "plain SHA-256")
 	command(t, "check", "../envoy/demo.yaml").wants(t, 0, "invoke", "envelope", "tools")
 	command(t, "check", file(t, "envoy.yaml", "static_resources: {listeners: []}\n")).wants(t, 1, "no wasm filter")
-	routed := func(metadata string) string {
-		return file(t, "routed.yaml", `
-static_resources:
-  plugin: {vm_config: {}, configuration: {value: {ledger: {cluster: l}, execute: {cluster: e}, calls: [{name: pay, match: {route: true}}]}}}
-  routes:
-  - {match: {prefix: /a}, route: {cluster: tool}}
-  - {match: {prefix: /b}, route: {cluster: tool}, metadata: {filter_metadata: {idem: `+metadata+`}}}
-`)
-	}
+	routed := func(metadata string) string { return routedFile(t, "{name: pay, match: {route: true}}", metadata) }
 	command(t, "check", routed(`{rule: pay, mode: shadow}`)).wants(t, 0, "pay", "POST routes that name it")
 	command(t, "check", routed(`{rule: play}`)).wants(t, 1, `route prefix /b: metadata.filter_metadata.idem/rule: "play" is no rule's name`)
 	command(t, "check", routed(`{mode: 1, wait: 1s}`)).wants(t, 1, "idem/mode: is no mode", "idem/wait: is not a setting of a route")

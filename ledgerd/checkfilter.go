@@ -1,0 +1,166 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// plugin judges the settings of the wasm plugin itself.
+func (x *examination) plugin(p object) {
+	place := "wasm plugin " + orWord(text(p, "name"), "of Idem")
+	x.question("failure policy", "FAIL_RELOAD", func() {
+		if set := text(p, "failure_policy"); set != "FAIL_RELOAD" {
+			x.say(fail, "failure policy", place, "failure_policy is %q: want FAIL_RELOAD. With FAIL_OPEN calls pass unguarded once the filter has failed, with FAIL_CLOSED the worker never answers again", orWord(set, "not set"))
+		}
+	})
+	x.question("parking", "allow_on_headers_stop_iteration", func() {
+		if !flag(p, "allow_on_headers_stop_iteration") {
+			x.say(fail, "parking", place, "allow_on_headers_stop_iteration is not true: a parked request would run on to the tool")
+		}
+	})
+	x.question("module", "root_id, vm_id, runtime and capabilities are the filter's", func() { x.module(p, place) })
+	x.question("environment", "the variables that the configuration names are handed to the filter", func() { x.environment(p, place) })
+	if text(pluginOf(p), "fingerprint", "key_env") == "" {
+		x.found = append(x.found, finding{warn, "fingerprint key", "there is no fingerprint.key_env: who sees a fingerprint can guess what was called"})
+	}
+}
+
+func (x *examination) module(p object, place string) {
+	const what = "module"
+	vm := inner(p, "vm_config")
+	switch root := text(p, "root_id"); root {
+	case "idem":
+	case looksOn:
+		x.say(fail, what, place, "root_id is %q, under which the filter only looks on and every call passes unguarded: want \"idem\"", root)
+	default:
+		x.say(warn, what, place, "root_id is %q: want \"idem\"", root)
+	}
+	if id := text(vm, "vm_id"); id != "idem" {
+		x.say(warn, what, place, "vm_config.vm_id is %q: want \"idem\", which the filter in the execution listener must have too", id)
+	}
+	switch runtime := text(vm, "runtime"); runtime {
+	case "envoy.wasm.runtime.v8":
+	case "envoy.wasm.runtime.null":
+		x.say(fail, what, place, "vm_config.runtime is %q, which runs no module: want envoy.wasm.runtime.v8", runtime)
+	default:
+		x.say(warn, what, place, "vm_config.runtime is %q: Idem is known to run in envoy.wasm.runtime.v8 alone", orWord(runtime, "not set"))
+	}
+	if allowed := inner(inner(p, "capability_restriction_config"), "allowed_capabilities"); len(allowed) > 0 {
+		x.say(warn, what, place, "capability_restriction_config allows %d capabilities only: the filter was never run with less than all; leave it out", len(allowed))
+	}
+}
+
+// environment looks for the variables that the plugin configuration names.
+func (x *examination) environment(p object, place string) {
+	document, err := documentOf(p)
+	if err != nil {
+		return
+	}
+	named, err := parsePlugin(document, nil, "")
+	if err != nil {
+		return // told of elsewhere
+	}
+	given := inner(inner(p, "vm_config"), "environment_variables")
+	keys, _ := given["host_env_keys"].([]any)
+	for _, name := range named.unset {
+		if slices.Contains(keys, any(name)) {
+			continue
+		}
+		if _, written := inner(given, "key_values")[name]; written {
+			x.say(warn, "environment", place, "vm_config.environment_variables.key_values holds %s: a secret there shows in every config dump; use host_env_keys", name)
+			continue
+		}
+		x.say(fail, "environment", place, "%s is not among vm_config.environment_variables.host_env_keys (%s): the filter refuses its configuration without it", name, shown(given["host_env_keys"]))
+	}
+}
+
+// authenticators are the filters that say who a caller is, or turn it away, by the ends of their types.
+var authenticators = []string{
+	".jwt_authn.v3.JwtAuthentication", ".ext_authz.v3.ExtAuthz", ".rbac.v3.RBAC", ".basic_auth.v3.BasicAuth",
+	".api_key_auth.v3.ApiKeyAuth", ".oauth2.v3.OAuth2", ".csrf.v3.CsrfPolicy",
+}
+
+// place judges where the filter stands among the others.
+func (x *examination) place(g *guard) {
+	const what = "filter"
+	f := g.idem()
+	if config := inner(f.config, "config"); pluginOf(config) == nil {
+		x.say(warn, what, g.place, "not seen: for which calls filter %s is switched on, for its configuration is %s", f.name, orWord(text(f.config, "@type"), "unknown"))
+	}
+	x.question(what, "every guarded call passes it, after the filters that authenticate", func() {
+		for i, other := range g.filters {
+			switch {
+			case i < g.at && other.is(".router.v3.Router"):
+				x.say(fail, what, g.place, "http_filters: %s stands after the router, so that no call reaches it", f.name)
+			case i > g.at && slices.ContainsFunc(authenticators, other.is) && !flag(other.entry, "disabled"):
+				x.say(fail, what, g.place, "http_filters: %s stands after %s, which answers guarded calls and executes them before that filter has seen the caller: put it first", other.name, f.name)
+			case i != g.at && other.config == nil:
+				x.say(warn, what, g.place, "not seen: what filter %s is, for its configuration comes from elsewhere", other.name)
+			}
+		}
+	})
+	x.scopes(g)
+}
+
+// scopes looks whether what a rule's scope is read from is there.
+func (x *examination) scopes(g *guard) {
+	const what = "scope"
+	before := g.filters[:g.at]
+	x.question(what, "what the rules read it from comes before the filter", func() {
+		for i, rule := range x.config.Calls {
+			if rule.Mode != "enforce" {
+				continue
+			}
+			sources := x.written.scope(i)
+			if !slices.ContainsFunc(sources, func(s writtenSource) bool { return s.Value == "" && (len(s.Metadata) > 1 || s.Certificate != "") }) ||
+				slices.ContainsFunc(sources, func(s writtenSource) bool { return s.Value != "" }) {
+				continue
+			}
+			for _, s := range sources {
+				if lack := lacks(g, before, s); lack != "" {
+					x.say(fail, what, g.place, "rule %q reads its scope from %s, but %s: its calls are refused with 400 unstable_scope", rule.Name, s, lack)
+				}
+			}
+		}
+	})
+}
+
+// lacks says what a source of a scope would need and has not; empty: nothing, or it cannot be told.
+func lacks(g *guard, before []httpFilter, s writtenSource) string {
+	if s.Certificate != "" && g.chain["transport_socket"] == nil && g.chain["transport_socket_connect_timeout"] == nil {
+		return "this listener has no transport_socket for TLS"
+	}
+	if len(s.Metadata) < 2 {
+		return ""
+	}
+	kinds := map[string]string{
+		"envoy.filters.http.jwt_authn": ".jwt_authn.v3.JwtAuthentication", "envoy.filters.http.ext_authz": ".ext_authz.v3.ExtAuthz",
+	}
+	kind, known := kinds[s.Metadata[0]]
+	if !known {
+		return ""
+	}
+	var written []string
+	stands := false
+	for _, f := range before {
+		if f.config == nil || f.name == s.Metadata[0] && !f.is(kind) {
+			return "" // nobody knows
+		}
+		if !f.is(kind) {
+			continue
+		}
+		stands = true
+		for _, provider := range inner(f.config, "providers") {
+			p, _ := provider.(object)
+			written = append(written, text(p, "payload_in_metadata"), text(p, "header_in_metadata"))
+		}
+	}
+	written = distinct(written)
+	switch {
+	case !stands:
+		return "no such filter stands before " + g.idem().name
+	case kind == kinds["envoy.filters.http.jwt_authn"] && !slices.Contains(written, s.Metadata[1]):
+		return "its providers write " + orWord(strings.Join(written, ", "), "nothing") + " (payload_in_metadata)"
+	}
+	return ""
+}
