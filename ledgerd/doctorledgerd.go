@@ -55,13 +55,12 @@ func (o *doctorOptions) examineLedgerd(ctx context.Context) []finding {
 
 // clockAgainst compares the ledger's clock with this machine's, which was read before and after it.
 func clockAgainst(ledgers, before, after time.Time) finding {
-	const tolerated = 2 * time.Second
 	switch {
 	case ledgers.IsZero():
 		return finding{warn, "ledger's clock", "the ledger does not say its time"}
-	case ledgers.After(after.Add(tolerated)):
-		return finding{warn, "ledger's clock", fmt.Sprintf("%v ahead of this machine's: it never steps back, so it stands until this one has caught up", ledgers.Sub(after).Round(time.Second))}
-	case ledgers.Before(before.Add(-tolerated)):
+	case ledgers.After(after.Add(clockTolerated)):
+		return finding{warn, "ledger's clock", fmt.Sprintf("%v ahead of this machine's: it never steps back, so where the store's own clock is behind it too it stands still until that has caught up, and meanwhile no lease, hold or retention ends", ledgers.Sub(after).Round(time.Second))}
+	case ledgers.Before(before.Add(-clockTolerated)):
 		return finding{warn, "ledger's clock", fmt.Sprintf("%v behind this machine's", before.Sub(ledgers).Round(time.Second))}
 	}
 	return finding{well, "ledger's clock", "agrees with this machine's"}

@@ -56,9 +56,6 @@ Of two bodies what matters fits one screen, long values cut; --all shows each st
 }
 
 func (o *explainOptions) run(c *cobra.Command, args []string) error {
-	if o.rule != "" && o.rules == "" {
-		return usageError{errors.New("--rule goes with --rules only: without them there is no rule to choose")}
-	}
 	settings := canon.Settings{}
 	if o.tool != "" {
 		if o.rules != "" {

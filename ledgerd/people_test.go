@@ -42,7 +42,7 @@ func TestFlagsThatWouldHaveNoEffectAreRefused(t *testing.T) {
 		{[]string{"migrate", "--data-dir", "x", "--store", "postgres://u@h/db"}, "--data-dir goes with the sqlite store only"},
 		{[]string{"serve", "--data-dir", "x", "--store", "memory"}, "--data-dir goes with the sqlite store only"},
 		{[]string{"migrate", "--store", "memory"}, "there is nothing to make"},
-		{[]string{"explain", "--rule", "refunds", "-"}, "--rule goes with --rules only"},
+		{[]string{"explain", "--rule", "refunds", "-"}, "no plugin configuration was given"},
 	} {
 		command(t, c.args...).wants(t, 2, c.want)
 	}
@@ -107,14 +107,14 @@ func TestADoubtIsReleasedOnceItMay(t *testing.T) {
 }
 
 func TestTheOperatorsTokenComesFromWhereServeTakesIt(t *testing.T) {
-	r := start(t, "ada 0perator")
+	r := start(t, "ada 0perator-t0ken-01")
 	command(t, "holds", "list", "--server", r.url).wants(t, 3, "unauthorized")
-	command(t, "LEDGERD_TOKEN=0perator", "holds", "list", "--server", r.url).wants(t, 3, "unauthorized") // that is the filter's
-	command(t, "LEDGERD_OPERATOR_TOKEN=0perator", "holds", "list", "--server", r.url).wants(t, 0)
-	tokens := file(t, "tokens", "# the operators'\nada 0perator\nbob another\n")
+	command(t, "LEDGERD_TOKEN=0perator-t0ken-01", "holds", "list", "--server", r.url).wants(t, 3, "unauthorized") // that is the filter's
+	command(t, "LEDGERD_OPERATOR_TOKEN=0perator-t0ken-01", "holds", "list", "--server", r.url).wants(t, 0)
+	tokens := file(t, "tokens", "# the operators'\nada 0perator-t0ken-01\nbob another-t0ken-001\n")
 	command(t, "LEDGERD_OPERATOR_TOKEN_FILE="+tokens, "holds", "list", "--server", r.url).wants(t, 0)
 	command(t, "LEDGERD_OPERATOR_TOKEN=wrong", "holds", "list", "--server", r.url, "--token-file", tokens).wants(t, 0)
-	command(t, "holds", "list", "--server", r.url, "--token", "0perator").wants(t, 0)
+	command(t, "holds", "list", "--server", r.url, "--token", "0perator-t0ken-01").wants(t, 0)
 }
 
 func TestALedgerdThatIsNotThereIsNamed(t *testing.T) {

@@ -28,13 +28,34 @@ func resolveSecret(secret, file *pflag.Flag, levels map[string]level) error {
 		return fmt.Errorf("both %s and %s are given: want one of them", secret.Name, file.Name)
 	}
 	path := file.Value.String()
+	value, err := readSecret(file.Name, path)
+	if err != nil {
+		return err
+	}
+	secret.Annotations[fromAnnotation] = []string{path}
+	return secret.Value.Set(value)
+}
+
+// fromAnnotation has the file that a secret's value was read from.
+const fromAnnotation = "from"
+
+// secretFile gives the file that a secret was read from; empty where its value was given by itself, or not at all.
+func secretFile(flags *pflag.FlagSet, name string) string {
+	if from := flags.Lookup(name).Annotations[fromAnnotation]; len(from) > 0 {
+		return from[0]
+	}
+	return ""
+}
+
+// readSecret reads a secret's file, which the setting names.
+func readSecret(setting, path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", file.Name, err)
+		return "", fmt.Errorf("%s: %w", setting, err)
 	}
 	value := strings.TrimSpace(string(text))
 	if value == "" {
-		return fmt.Errorf("%s: %s is empty", file.Name, path)
+		return "", fmt.Errorf("%s: %s is empty", setting, path)
 	}
-	return secret.Value.Set(value)
+	return value, nil
 }

@@ -22,7 +22,7 @@ import (
 type serveOptions struct {
 	listen, adminListen             string
 	store                           storeChoice
-	token, operators, viewers       string
+	tokens                          tokenSettings
 	allowReset                      bool
 	allowHosts                      []string
 	rules, fingerprintKey           string
@@ -44,12 +44,18 @@ func newServe(s surroundings) *cobra.Command {
 		Long: `Run the ledger: the data API for the filter, the admin API and the console for people.
 
 Without a token a listener must be on a loopback address. A token's value, or its file, may have several lines, each a
-token or a name and a token: so tokens are replaced without a gap, and the audit says who answered.`,
+token or a name and a token: so tokens are replaced without a gap, and the audit says who answered. A token has 16
+characters or more.
+
+SIGTERM (or SIGINT) stops: /readyz fails, --drain-delay passes, and what is under way is finished, for --drain-timeout at
+most; a second one ends at once. SIGHUP reads the token files anew, all or none of them: where one cannot be taken the
+tokens stay as they were, and the log says why. Other settings are read at start only.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.store.checkFlags(c); err != nil {
 				return err
 			}
+			o.tokens.noteFiles(c.Flags())
 			return serve(c.Context(), o, s)
 		},
 	}
@@ -57,9 +63,7 @@ token or a name and a token: so tokens are replaced without a gap, and the audit
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7411", "`address` of the data API")
 	f.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:7413", "`address` of the admin API and the console")
 	storeFlags(c, &o.store)
-	secretFlag(f, &o.token, "token", "the filter's token for the data API")
-	secretFlag(f, &o.operators, "operator-token", "for the admin API: everything")
-	secretFlag(f, &o.viewers, "viewer-token", "for the admin API: looking only")
+	o.tokens.flags(f)
 	f.BoolVar(&o.allowReset, "allow-reset", false, "let POST /api/reset forget everything; for demos and tests")
 	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a `name` that the console is reached by, beside loopback names; may be repeated; * for any")
 	f.StringVar(&o.rules, "rules", "", "the filter's plugin configuration, a `file`: the explain page then reads calls by its rules")
@@ -82,6 +86,8 @@ token or a name and a token: so tokens are replaced without a gap, and the audit
 
 // serve runs until ctx ends, then finishes what is under way.
 func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
+	hup, unheard := hangups()
+	defer unheard()
 	log, err := newLog(s.err, o.logLevel, o.logFormat)
 	if err != nil {
 		return usageError{err}
@@ -150,6 +156,8 @@ func serve(ctx context.Context, o *serveOptions, s surroundings) (err error) {
 		log.Warn("made a new, empty store: it knows of nothing that was executed before", "data_dir", o.store.dataDir)
 	}
 	warnOfOpenDoors(log, o, faces)
+	warnOfClock(ctx, log, book)
+	go o.tokens.hangup(ctx, hup, served.Admit, log)
 
 	select {
 	case err := <-failed:
@@ -174,16 +182,9 @@ func (o *serveOptions) faces(s surroundings) (api.Config, error) {
 		Limits: api.Limits{BatchBytes: o.maxBatchBytes, BatchOps: o.maxBatchOps, UnderWayBytes: o.maxQueuedBytes},
 	}
 	var wrong []error
-	parse := func(setting, text, name string) (t api.Tokens) {
-		t, err := api.ParseTokens(text, name)
-		if err != nil {
-			wrong = append(wrong, fmt.Errorf("--%s: %w", setting, err))
-		}
-		return t
-	}
-	c.Data = parse("token", o.token, "filter")
-	c.Operators = parse("operator-token", o.operators, "operator")
-	c.Viewers = parse("viewer-token", o.viewers, "viewer")
+	doors, err := o.tokens.parse()
+	wrong = append(wrong, err)
+	c.Data, c.Operators, c.Viewers = doors.Data, doors.Operators, doors.Viewers
 	reader, err := newExplainer(o.rules, canon.Key{Secret: []byte(o.fingerprintKey)}, canon.Settings{}, s)
 	wrong = append(wrong, err)
 	c.Explainer = reader
@@ -260,6 +261,21 @@ func warnOfOpenDoors(log *slog.Logger, o *serveOptions, faces api.Config) {
 	}
 	if o.store.kind == "memory" {
 		log.Warn("--store memory: what was executed is forgotten when ledgerd stops; for tests only")
+	}
+}
+
+// clockTolerated is how far two clocks may be apart before it is worth a word.
+const clockTolerated = 2 * time.Second
+
+// warnOfClock says that the ledger's clock is ahead of this machine's.
+func warnOfClock(ctx context.Context, log *slog.Logger, book *ledger.Ledger) {
+	now, err := book.Now(ctx)
+	if err != nil {
+		return // it will be told by whoever needs it
+	}
+	if here := time.Now(); now.Sub(here) > clockTolerated {
+		log.Warn("the ledger's clock is ahead of this machine's; it never steps back, so where the store's own clock is behind it too it stands still until that has caught up: meanwhile no lease, hold or retention ends (idem_clock_ahead_seconds)",
+			"ahead", now.Sub(here).Round(time.Millisecond), "ledger", now, "machine", here.UTC())
 	}
 }
 

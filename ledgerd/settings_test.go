@@ -84,7 +84,9 @@ func TestASecretAndItsFileAreOneSetting(t *testing.T) {
 	serve := []string{"serve", "--listen", "nonsense"} // it gets past its settings, and no further
 	command(t, append(serve, "--token", "x", "--token-file", secret)...).wants(t, 2, "both token and token-file")
 	command(t, append([]string{"LEDGERD_TOKEN=x", "LEDGERD_TOKEN_FILE=" + secret}, serve...)...).wants(t, 2, "both token")
-	command(t, append([]string{"LEDGERD_TOKEN_FILE=/nowhere"}, append(serve, "--token", "x")...)...).wants(t, 2, "--listen nonsense")
+	command(t, append([]string{"LEDGERD_TOKEN_FILE=/nowhere"}, append(serve, "--token", "0123456789abcdef")...)...).wants(t, 2, "--listen nonsense")
+	command(t, append(serve, "--token", "x")...).wants(t, 2, "--token: line 1: the token is 1 long: want at least 16 characters")
+	command(t, append(serve, "--token-file", file(t, "none", "# nobody yet\n"))...).wants(t, 2, "--token: there is no token in it")
 	command(t, append(serve, "--token-file", "/nowhere")...).wants(t, 2, "token-file", "/nowhere")
 	command(t, append(serve, "--token-file", file(t, "empty", "\n"))...).wants(t, 2, "is empty")
 	got := command(t, append(serve, "--token-file", file(t, "bad", "a b c s3cret"))...)

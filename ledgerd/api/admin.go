@@ -78,7 +78,7 @@ func (a *API) Admin() http.Handler {
 	mux := http.NewServeMux()
 	a.open(mux) // before the Host is judged: probes come by address
 	mux.Handle("/", a.local(a.sameOrigin(guarded)))
-	return a.measured("admin", plain(mux))
+	return a.measured("admin", ending(plain(mux)))
 }
 
 // reply writes a JSON reply. What the ledger keeps of a call is as its caller wrote it: it is passed on even where it
@@ -99,7 +99,7 @@ func (a *API) reply(w http.ResponseWriter, status int, v any) {
 func read(r *http.Request, v any) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return bodyError(err)
+		return bodyError(r, err)
 	}
 	if len(body) == 0 {
 		return nil

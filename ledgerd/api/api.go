@@ -81,7 +81,7 @@ type Config struct {
 	Ledger     Ledger
 	Explainer  Explainer
 	Pages      http.Handler // the console, at / of the admin face; nil: none
-	Data       Tokens       // of the data API; empty: open to everyone who reaches its listener
+	Data       Tokens       // of the data API; empty: open to everyone who reaches its listener. Admit gives others later
 	Operators  Tokens       // of the admin API: everything
 	Viewers    Tokens       // of the admin API: reading only. Both empty: everyone who reaches the listener is an operator
 	AllowReset bool         // POST /api/reset removes every record
@@ -107,6 +107,7 @@ type API struct {
 
 	queued, waiting, streams atomic.Int64
 	draining                 atomic.Bool
+	doors                    atomic.Pointer[Doors]
 }
 
 // New makes the faces. Its error names every setting that is wrong.
@@ -128,6 +129,7 @@ func New(c Config) (*API, error) {
 	if a.log == nil {
 		a.log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
+	a.Admit(Doors{Data: c.Data, Operators: c.Operators, Viewers: c.Viewers})
 	a.ready.check = c.Ledger.Ready
 	a.metrics, a.registry = newMetrics(a)
 	return a, nil

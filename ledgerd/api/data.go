@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ func (a *API) Data() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, "not_found", "the data API has POST /v1/ops, GET /healthz and GET /readyz; the admin API and the console have another address (--admin-listen)")
 	})
-	return a.measured("data", plain(mux))
+	return a.measured("data", ending(plain(mux)))
 }
 
 // ops answers one batch. Its parts, a run of operations that do not wait or a run of awaits, are answered one after
@@ -46,7 +47,7 @@ func (a *API) ops(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, a.Limits.BatchBytes))
 	if err != nil {
-		a.fail(w, r, bodyError(err))
+		a.fail(w, r, bodyError(r, err))
 		return
 	}
 	read(len(body))
@@ -69,12 +70,20 @@ func (a *API) ops(w http.ResponseWriter, r *http.Request) {
 			a.metrics.answered(part[i], answer.Kind)
 			line = wire.AppendAnswer(line, &answer)
 		}
-		_ = flow.SetWriteDeadline(time.Now().Add(storeTime))
+		_ = flow.SetWriteDeadline(time.Now().Add(replyTime(r)))
 		// Where the reader has gone, the operations that follow are still carried out: a commit must not be lost
 		// because a connection was. Only waits end, with the request's context.
 		_, _ = w.Write(line)
 		_ = flow.Flush()
 	}
+}
+
+// replyTime is how long a reader may take for a part of the reply.
+func replyTime(r *http.Request) time.Duration {
+	if r.Context().Err() != nil {
+		return lastReply
+	}
+	return storeTime
 }
 
 // mayOperate decides from the headers alone whether a batch is read at all.
@@ -84,9 +93,9 @@ func (a *API) mayOperate(w http.ResponseWriter, r *http.Request) bool {
 		a.refuse(w, r, "cross_origin", "the data API is not for browsers")
 		return false
 	}
-	if !a.Config.Data.Empty() {
+	if doors := a.doors.Load(); !doors.Data.Empty() {
 		secret := bearer(r)
-		if _, ok := a.Config.Data.who(secret); !ok {
+		if _, ok := doors.Data.who(secret); !ok {
 			a.refuse(w, r, "unauthorized", a.stranger(r, secret)+"the data API wants `Authorization: Bearer …` with ledgerd's --token (plugin configuration: ledger.token_env)")
 			return false
 		}
@@ -95,14 +104,19 @@ func (a *API) mayOperate(w http.ResponseWriter, r *http.Request) bool {
 		a.refuse(w, r, "unsupported_media_type", "want content-type application/x-ndjson, one operation a line")
 		return false
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		a.refuse(w, r, "unsupported_media_type", fmt.Sprintf("the body has content-encoding %.40q: send it without one", coding))
+		return false
+	}
 	return true
 }
 
 // stranger tells the log, though not every time, of a request without the filter's token: a filter that has another one
 // gets nothing done, and its callers are told only that there is no ledger. It gives what the sender is told of it.
 func (a *API) stranger(r *http.Request, secret string) (told string) {
-	_, isOperator := a.Operators.who(secret)
-	_, isViewer := a.Viewers.who(secret)
+	doors := a.doors.Load()
+	_, isOperator := doors.Operators.who(secret)
+	_, isViewer := doors.Viewers.who(secret)
 	what := "the token does not match"
 	switch {
 	case secret == "":
@@ -174,8 +188,12 @@ func (a *API) stamp(ctx context.Context, answers []wire.Answer) []wire.Answer {
 }
 
 // bodyError says what is wrong with a body that could not be read to its end.
-func bodyError(err error) error {
+func bodyError(r *http.Request, err error) error {
 	var large *http.MaxBytesError
+	if errors.Is(context.Cause(r.Context()), ledger.ErrStopping) {
+		return &refusal{code: "ledger_unavailable", after: time.Second,
+			detail: "ledgerd is stopping and has not got the whole body: nothing of it was done; ask another node, or this one once it is back"}
+	}
 	if errors.As(err, &large) {
 		return &refusal{code: "body_too_large", detail: fmt.Sprintf("at most %d bytes are read", large.Limit)}
 	}

@@ -119,6 +119,25 @@ func TestACommitIsKeptThoughItsSenderHasGone(t *testing.T) {
 	}
 }
 
+// A stored header is sent to callers again: what could end a header or a message is taken from nobody.
+func TestAHeaderThatCouldSplitAReplyIsRefusedAndSpoilsNothing(t *testing.T) {
+	f := start(t, nil)
+	f.ops(reserve("a1", "r", "1"))
+	commit := func(header string) string {
+		return `{"op":"commit","attempt":"a1","intent":"` + digest("1") + `","status":200,"headers":[` + header + `]}` + "\n"
+	}
+	body := commit(`["a\r\nset-cookie","b"]`) + commit(`["transfer-encoding","chunked"]`) + commit(`["a","b\r\nset-cookie: c"]`) + commit(`["x-note","fine"]`)
+	got := answers(t, send(t, "POST", f.data.URL+"/v1/ops", body, "content-type", asNDJSON).body)
+	for i, field := range []string{"headers[0][0]", "headers[0][0]", "headers[0][1]"} {
+		if got[i].Kind != wire.AnswerError || got[i].Code != wire.CodeInvalid || got[i].Field != field {
+			t.Errorf("line %d: %+v", i, got[i])
+		}
+	}
+	if got[3].Kind != wire.AnswerOK {
+		t.Errorf("the good commit: %+v", got[3])
+	}
+}
+
 type discard struct{}
 
 func (discard) Header() http.Header         { return http.Header{} }
@@ -126,7 +145,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) WriteHeader(int)             {}
 
 func TestTheDataAPIRefusesFromTheHeaders(t *testing.T) {
-	f := start(t, func(c *api.Config) { c.Data = tokens(t, "ada s3cret\nn3w", "filter") })
+	f := start(t, func(c *api.Config) { c.Data = tokens(t, "ada s3cret-t0ken-0001\nn3w-t0ken-0000001", "filter") })
 	url := f.data.URL + "/v1/ops"
 	for name, c := range map[string]struct {
 		headers []string
@@ -135,11 +154,12 @@ func TestTheDataAPIRefusesFromTheHeaders(t *testing.T) {
 		code    string
 	}{
 		"no token":           {[]string{"content-type", asNDJSON}, "POST", 401, "unauthorized"},
-		"wrong token":        {[]string{"content-type", asNDJSON, "authorization", "Bearer s3cre"}, "POST", 401, "unauthorized"},
-		"another scheme":     {[]string{"content-type", asNDJSON, "authorization", "Basic s3cret"}, "POST", 401, "unauthorized"},
-		"another media type": {[]string{"content-type", asJSON, "authorization", "Bearer s3cret"}, "POST", 415, "unsupported_media_type"},
-		"a browser":          {[]string{"content-type", asNDJSON, "authorization", "Bearer s3cret", "origin", "http://localhost"}, "POST", 403, "cross_origin"},
-		"another method":     {[]string{"authorization", "Bearer s3cret"}, "PUT", 405, "method_not_allowed"},
+		"wrong token":        {[]string{"content-type", asNDJSON, "authorization", "Bearer s3cret-t0ken-000"}, "POST", 401, "unauthorized"},
+		"another scheme":     {[]string{"content-type", asNDJSON, "authorization", "Basic s3cret-t0ken-0001"}, "POST", 401, "unauthorized"},
+		"another media type": {[]string{"content-type", asJSON, "authorization", "Bearer s3cret-t0ken-0001"}, "POST", 415, "unsupported_media_type"},
+		"a coded body":       {[]string{"content-type", asNDJSON, "content-encoding", "gzip", "authorization", "Bearer s3cret-t0ken-0001"}, "POST", 415, "unsupported_media_type"},
+		"a browser":          {[]string{"content-type", asNDJSON, "authorization", "Bearer s3cret-t0ken-0001", "origin", "http://localhost"}, "POST", 403, "cross_origin"},
+		"another method":     {[]string{"authorization", "Bearer s3cret-t0ken-0001"}, "PUT", 405, "method_not_allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := send(t, c.method, url, "{}\n", c.headers...)
@@ -151,7 +171,7 @@ func TestTheDataAPIRefusesFromTheHeaders(t *testing.T) {
 			}
 		})
 	}
-	for _, token := range []string{"s3cret", "n3w"} {
+	for _, token := range []string{"s3cret-t0ken-0001", "n3w-t0ken-0000001"} {
 		if r := send(t, "POST", url, "", "content-type", asNDJSON, "authorization", "bearer "+token); r.status != 200 {
 			t.Errorf("token %s: %d %s", token, r.status, r.body)
 		}

@@ -132,7 +132,7 @@ func (g *givenResult) wire() (*wire.Result, error) {
 	for name, value := range g.Headers {
 		name = strings.ToLower(name)
 		if !validHeader(name, value) {
-			return nil, &refusal{code: "malformed_request", detail: fmt.Sprintf("%q is not a header's name, or its value has a control character", name), pointer: "/result/headers"}
+			return nil, &refusal{code: "malformed_request", detail: fmt.Sprintf("%q is not the name of a header that may be stored, or its value has a control character", name), pointer: "/result/headers"}
 		}
 		result.Headers = append(result.Headers, [2]string{name, value})
 	}
@@ -157,13 +157,8 @@ func (g *givenResult) wire() (*wire.Result, error) {
 // validHeader says whether a header may be stored and sent later (RFC 9110 sections 5.1 and 5.5). Those of Idem itself
 // and those that frame a message are the filter's to write.
 func validHeader(name, value string) bool {
-	if name == "" || strings.HasPrefix(name, "x-idem-") || slices.Contains([]string{"content-length", "transfer-encoding", "connection"}, name) {
+	if !wire.HeaderName(name) || wire.HopByHop(name) || strings.HasPrefix(name, "x-idem-") {
 		return false
-	}
-	for _, c := range []byte(name) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
 	}
 	return !strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f })
 }

@@ -54,18 +54,19 @@ func (a *API) sameOrigin(next http.Handler) http.Handler {
 // allow lets a request pass that may do what needs a role; the name of who asks goes to the handler.
 func (a *API) allow(needs role, next func(w http.ResponseWriter, r *http.Request, who string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if a.Operators.Empty() && a.Viewers.Empty() {
+		doors := a.doors.Load()
+		if doors.Operators.Empty() && doors.Viewers.Empty() {
 			next(w, r, "anyone at "+remoteHost(r))
 			return
 		}
 		secret := bearer(r)
-		who, isOperator := a.Operators.who(secret)
-		_, isViewer := a.Viewers.who(secret)
-		_, isFilter := a.Config.Data.who(secret)
+		who, isOperator := doors.Operators.who(secret)
+		_, isViewer := doors.Viewers.who(secret)
+		_, isFilter := doors.Data.who(secret)
 		switch {
 		case isOperator || isViewer && needs == viewer:
 			next(w, r, who)
-		case isViewer && a.Operators.Empty():
+		case isViewer && doors.Operators.Empty():
 			a.refuse(w, r, "forbidden", "this ledgerd has no --operator-token: it can be looked at, not answered")
 		case isViewer:
 			a.refuse(w, r, "forbidden", "the viewer's token may look; this needs the operator's")
@@ -84,6 +85,10 @@ func (a *API) jsonOnly(next http.HandlerFunc) http.HandlerFunc {
 		charset := params["charset"]
 		if err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
 			a.refuse(w, r, "unsupported_media_type", "want the header content-type: application/json, on every POST, also without a body")
+			return
+		}
+		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+			a.refuse(w, r, "unsupported_media_type", fmt.Sprintf("the body has content-encoding %.40q: send it without one", coding))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, a.Limits.AdminBytes)

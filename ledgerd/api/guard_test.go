@@ -9,7 +9,7 @@ import (
 
 func TestRolesOpenWhatTheyShould(t *testing.T) {
 	f := start(t, func(c *api.Config) {
-		c.Operators, c.Viewers, c.AllowReset = tokens(t, "ada 0perator", "operator"), tokens(t, "v1ewer", "viewer"), true
+		c.Operators, c.Viewers, c.AllowReset = tokens(t, "ada 0perator-t0ken-01", "operator"), tokens(t, "v1ewer-t0ken-0001", "viewer"), true
 	})
 	looking := []string{
 		"GET /api/state", "GET /api/holds", "GET /api/holds/x", "GET /api/in-doubt", "GET /api/in-doubt/x", "GET /api/rows/x",
@@ -35,17 +35,17 @@ func TestRolesOpenWhatTheyShould(t *testing.T) {
 		if got := try(route, "wrong"); got != 401 {
 			t.Errorf("%s with a wrong token: %d, want 401", route, got)
 		}
-		if got := try(route, "0perator"); refused(got) {
+		if got := try(route, "0perator-t0ken-01"); refused(got) {
 			t.Errorf("%s with the operator's token: %d", route, got)
 		}
 	}
 	for _, route := range looking {
-		if got := try(route, "v1ewer"); refused(got) {
+		if got := try(route, "v1ewer-t0ken-0001"); refused(got) {
 			t.Errorf("%s with the viewer's token: %d", route, got)
 		}
 	}
 	for _, route := range answering {
-		if got := try(route, "v1ewer"); got != 403 {
+		if got := try(route, "v1ewer-t0ken-0001"); got != 403 {
 			t.Errorf("%s with the viewer's token: %d, want 403", route, got)
 		}
 	}
@@ -59,20 +59,20 @@ func TestRolesOpenWhatTheyShould(t *testing.T) {
 // The three tokens are mixed up easily: who shows the wrong one is told which it is.
 func TestTheFiltersTokenOnTheAdminAPIIsToldApart(t *testing.T) {
 	f := start(t, func(c *api.Config) {
-		c.Data, c.Operators = tokens(t, "f1lter", "filter"), tokens(t, "0perator", "operator")
+		c.Data, c.Operators = tokens(t, "f1lter-t0ken-0001", "filter"), tokens(t, "0perator-t0ken-01", "operator")
 	})
-	r := send(t, "GET", f.admin.URL+"/api/holds", "", "authorization", "Bearer f1lter")
+	r := send(t, "GET", f.admin.URL+"/api/holds", "", "authorization", "Bearer f1lter-t0ken-0001")
 	if r.status != 401 || !strings.Contains(string(r.body), "this is the filter's token (--token); use the operator's") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	r = send(t, "POST", f.data.URL+"/v1/ops", "", "content-type", asNDJSON, "authorization", "Bearer 0perator")
+	r = send(t, "POST", f.data.URL+"/v1/ops", "", "content-type", asNDJSON, "authorization", "Bearer 0perator-t0ken-01")
 	if r.status != 401 || !strings.Contains(string(r.body), "this is the operator's token") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
 
 func TestAFilterWithAnotherTokenIsInTheLogAndDoesNotFillIt(t *testing.T) {
-	f := start(t, func(c *api.Config) { c.Data = tokens(t, "f1lter", "filter") })
+	f := start(t, func(c *api.Config) { c.Data = tokens(t, "f1lter-t0ken-0001", "filter") })
 	for range 20 {
 		send(t, "POST", f.data.URL+"/v1/ops", "", "content-type", asNDJSON, "authorization", "Bearer wr0ng")
 	}
@@ -86,8 +86,8 @@ func TestAFilterWithAnotherTokenIsInTheLogAndDoesNotFillIt(t *testing.T) {
 }
 
 func TestWithoutAnOperatorsTokenNobodyAnswers(t *testing.T) {
-	f := start(t, func(c *api.Config) { c.Viewers = tokens(t, "v1ewer", "viewer") })
-	r := send(t, "POST", f.admin.URL+"/api/release", `{"id":"x"}`, "content-type", asJSON, "authorization", "Bearer v1ewer")
+	f := start(t, func(c *api.Config) { c.Viewers = tokens(t, "v1ewer-t0ken-0001", "viewer") })
+	r := send(t, "POST", f.admin.URL+"/api/release", `{"id":"x"}`, "content-type", asJSON, "authorization", "Bearer v1ewer-t0ken-0001")
 	if r.status != 403 || !strings.Contains(string(r.body), "--operator-token") {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
@@ -159,6 +159,44 @@ func TestEveryPostMustSayJSON(t *testing.T) {
 	}
 }
 
+func TestATokenThatIsGuessedIsRefused(t *testing.T) {
+	for _, text := range []string{"x", "abcdefghijklmno", "# the filter's\nada abcdefghijklmnop\nbob 0123456789abcde"} {
+		_, err := api.ParseTokens(text, "x")
+		if err == nil || !strings.Contains(err.Error(), "want at least 16 characters; `openssl rand -hex 32` makes one") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "abcdef") {
+			t.Errorf("the error shows a secret: %v", err)
+		}
+	}
+}
+
+func TestOtherTokensAreTakenForEveryRequestFromThenOn(t *testing.T) {
+	f := start(t, func(c *api.Config) {
+		c.Data, c.Operators = tokens(t, "0ld-filter-t0ken-1", "filter"), tokens(t, "0ld-operator-t0ken", "operator")
+	})
+	try := func(method, url, token string) int {
+		kind := asJSON
+		if method == "POST" {
+			kind = asNDJSON
+		}
+		return send(t, method, url, "", "content-type", kind, "authorization", "Bearer "+token).status
+	}
+	ops, state := f.data.URL+"/v1/ops", f.admin.URL+"/api/state"
+	for range 2 {
+		if a, b := try("POST", ops, "0ld-filter-t0ken-1"), try("GET", state, "0ld-operator-t0ken"); a != 200 || b != 200 {
+			t.Fatalf("the first tokens: %d, %d", a, b)
+		}
+	}
+	f.api.Admit(api.Doors{Data: tokens(t, "n3w-filter-t0ken-1", "filter"), Operators: tokens(t, "n3w-operator-t0ken", "operator"), Viewers: tokens(t, "n3w-viewer-t0ken-1", "viewer")})
+	if a, b := try("POST", ops, "0ld-filter-t0ken-1"), try("GET", state, "0ld-operator-t0ken"); a != 401 || b != 401 {
+		t.Errorf("the former tokens: %d, %d", a, b)
+	}
+	if a, b, c := try("POST", ops, "n3w-filter-t0ken-1"), try("GET", state, "n3w-operator-t0ken"), try("GET", state, "n3w-viewer-t0ken-1"); a != 200 || b != 200 || c != 200 {
+		t.Errorf("the new tokens: %d, %d, %d", a, b, c)
+	}
+}
+
 func TestTokensAreReadStrictly(t *testing.T) {
 	for _, text := range []string{"two words more", "with\"quote", "ada ünsafe", "====", "a\tb\tc"} {
 		if _, err := api.ParseTokens(text, "x"); err == nil {
@@ -167,7 +205,7 @@ func TestTokensAreReadStrictly(t *testing.T) {
 			t.Errorf("the error shows the secret: %v", err)
 		}
 	}
-	for text, empty := range map[string]bool{"": true, "\n \n# nobody\n": true, "abc==": false, "ada abc\n\nbob def": false} {
+	for text, empty := range map[string]bool{"": true, "\n \n# nobody\n": true, "abcdefghijklmn==": false, "ada abcdefghijklmnop\n\nbob 0123456789abcdef": false} {
 		if got, err := api.ParseTokens(text, "x"); err != nil || got.Empty() != empty {
 			t.Errorf("%q: %v, empty %v", text, err, got.Empty())
 		}

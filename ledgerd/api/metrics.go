@@ -108,6 +108,9 @@ func (c ledgerCollector) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, 1)
+	to <- prometheus.MustNewConstMetric(prometheus.NewDesc("idem_clock_ahead_seconds",
+		"How far the ledger's clock is ahead of this machine's (negative: behind). It never steps back: while it stands still no lease, hold or retention ends.", nil, nil),
+		prometheus.GaugeValue, state.Now.Sub(time.Now()).Seconds())
 	if c.a.Writing != nil {
 		c.collectWriting(to, c.a.Writing())
 	}

@@ -120,12 +120,12 @@ func TestMetricsTellOperationsRequestsAndTheLedgersCounters(t *testing.T) {
 
 func TestLogsHaveNoBodyAndNoCredential(t *testing.T) {
 	f := start(t, func(c *api.Config) {
-		c.Data, c.Operators = tokens(t, "d4ta-t0ken", "filter"), tokens(t, "0perator-t0ken", "operator")
+		c.Data, c.Operators = tokens(t, "d4ta-t0ken-000001", "filter"), tokens(t, "0perator-t0ken-01", "operator")
 	})
-	send(t, "POST", f.data.URL+"/v1/ops", `{"op":"secret-line"}`, "content-type", asNDJSON, "authorization", "Bearer d4ta-t0ken")
+	send(t, "POST", f.data.URL+"/v1/ops", `{"op":"secret-line"}`, "content-type", asNDJSON, "authorization", "Bearer d4ta-t0ken-000001")
 	send(t, "POST", f.data.URL+"/v1/ops", ``, "content-type", asNDJSON, "authorization", "Bearer wr0ng-t0ken")
-	send(t, "POST", f.admin.URL+"/api/release?secret-query", `{"id":"secret-id","x":1}`, "content-type", asJSON, "authorization", "Bearer 0perator-t0ken")
-	send(t, "GET", f.admin.URL+"/api/rows/secret-path", "", "authorization", "Bearer 0perator-t0ken")
+	send(t, "POST", f.admin.URL+"/api/release?secret-query", `{"id":"secret-id","x":1}`, "content-type", asJSON, "authorization", "Bearer 0perator-t0ken-01")
+	send(t, "GET", f.admin.URL+"/api/rows/secret-path", "", "authorization", "Bearer 0perator-t0ken-01")
 	text := f.log.String()
 	if !strings.Contains(text, "request") {
 		t.Fatal("nothing was logged, so nothing is shown")
@@ -138,9 +138,9 @@ func TestLogsHaveNoBodyAndNoCredential(t *testing.T) {
 }
 
 func TestAnAnswerToAHoldIsLoggedWithWhoGaveIt(t *testing.T) {
-	f := start(t, func(c *api.Config) { c.Operators = tokens(t, "ada 0perator", "operator") })
+	f := start(t, func(c *api.Config) { c.Operators = tokens(t, "ada 0perator-t0ken-01", "operator") })
 	id := f.hold("1")
-	send(t, "POST", f.admin.URL+"/api/holds/"+id+"/deny", "", "content-type", asJSON, "authorization", "Bearer 0perator")
+	send(t, "POST", f.admin.URL+"/api/holds/"+id+"/deny", "", "content-type", asJSON, "authorization", "Bearer 0perator-t0ken-01")
 	if text := f.log.String(); !strings.Contains(text, "a hold was answered") || !strings.Contains(text, "by=ada") {
 		t.Errorf("the log does not say who answered:\n%s", text)
 	}

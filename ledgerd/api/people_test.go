@@ -37,9 +37,9 @@ func TestAHoldShowsHowItsCallDiffers(t *testing.T) {
 }
 
 func TestAReleasedHoldExecutesOnceAndIsNotAnsweredAgain(t *testing.T) {
-	f := start(t, func(c *api.Config) { c.Operators = tokens(t, "ada 0perator", "operator") })
+	f := start(t, func(c *api.Config) { c.Operators = tokens(t, "ada 0perator-t0ken-01", "operator") })
 	id := f.hold("1")
-	as := []string{"content-type", asJSON, "authorization", "Bearer 0perator"}
+	as := []string{"content-type", asJSON, "authorization", "Bearer 0perator-t0ken-01"}
 	r := send(t, "POST", f.admin.URL+"/api/release", fmt.Sprintf(`{"id":%q,"reason":"two parcels"}`, id), as...)
 	var h holdJSON
 	r.into(t, &h)

@@ -19,6 +19,9 @@ type token struct {
 	name   string
 }
 
+// leastToken is how many characters a token must have: a shorter one is guessed.
+const leastToken = 16
+
 // ParseTokens reads tokens, one a line; blank lines and lines that start with # do not count. A line is a token, or a
 // name, white space and a token; the name stands in the audit of what was done with it, and is fallback where the line
 // has none. Several lines let a token be replaced without a gap.
@@ -37,10 +40,26 @@ func ParseTokens(text, fallback string) (Tokens, error) {
 			// The line itself is not shown: it may be a secret with a typing error.
 			return Tokens{}, fmt.Errorf("line %d is not a token: want one token, or a name and a token; a token has letters, digits and -._~+/= only (RFC 6750)", i+1)
 		}
+		if len(secret) < leastToken {
+			return Tokens{}, fmt.Errorf("line %d: the token is %d long: want at least %d characters; `openssl rand -hex 32` makes one", i+1, len(secret), leastToken)
+		}
 		t.known = append(t.known, token{digest: sha256.Sum256([]byte(secret)), name: name})
 	}
 	return t, nil
 }
+
+// Doors are the tokens of all that can be opened.
+type Doors struct {
+	Data      Tokens // of the data API
+	Operators Tokens // of the admin API: everything
+	Viewers   Tokens // of the admin API: reading only
+}
+
+// Admit takes other tokens than those that the faces were made with, at once for every request from now on.
+func (a *API) Admit(d Doors) { a.doors.Store(&d) }
+
+// Len is how many tokens there are.
+func (t Tokens) Len() int { return len(t.known) }
 
 // Empty says whether there is no token at all.
 func (t Tokens) Empty() bool { return len(t.known) == 0 }

@@ -91,7 +91,7 @@ func ReadOp(line []byte) (Op, error) {
 			result.Status, err = r.status()
 		case "headers":
 			seen |= mHeaders
-			result.Headers, err = r.headers()
+			result.Headers, err = r.headers(checkHeader)
 		case "body":
 			seen |= mBody
 			result.Body, err = r.base64()
@@ -186,7 +186,7 @@ func ReadAnswer(line []byte) (Answer, error) {
 			result.Status, err = r.status()
 		case "headers":
 			parts = true
-			result.Headers, err = r.headers()
+			result.Headers, err = r.headers(nil) // whatever was stored before there were checks
 		case "body":
 			parts = true
 			result.Body, err = r.base64()
@@ -311,7 +311,7 @@ func (r *reader) status() (int, *OpError) {
 	return int(n), err
 }
 
-func (r *reader) headers() ([][2]string, *OpError) {
+func (r *reader) headers(check func(name, value string) *OpError) ([][2]string, *OpError) {
 	var out [][2]string
 	err := r.array(func(int) *OpError {
 		var part [3]string
@@ -337,6 +337,11 @@ func (r *reader) headers() ([][2]string, *OpError) {
 				return within("[1]", err)
 			}
 			part[1] = string(value)
+		}
+		if check != nil {
+			if err := check(part[0], part[1]); err != nil {
+				return err
+			}
 		}
 		out = append(out, [2]string{part[0], part[1]})
 		return nil

@@ -22,7 +22,7 @@
 //	not_after, now, since moments
 //	status                100 to 999
 //	headers               [[name, value], …] in their order; a value that is not UTF-8 is base64, and the pair says so:
-//	                      [name, value, "base64"]
+//	                      [name, value, "base64"]. Of an operation: names are tokens, no hop-by-hop header, no CR, LF or NUL
 //	body                  base64; absent: empty
 //	class                 not_sent, definite, unknown
 //	missing               too_large, erased, resolved
