@@ -66,7 +66,9 @@ func routeFailures(b envoytest.Bootstrap, listener string) {
 		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "impatient"}}]},
 			"route": {"cluster": "tool", "timeout": "0.5s"}},
 		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "retrying"}}]},
-			"route": {"cluster": "retrying", "timeout": "60s", "retry_policy": {"retry_on": "reset", "num_retries": 1}}},
+			"route": {"cluster": "retrying", "timeout": "60s", "retry_policy": {"retry_on": "reset,5xx", "num_retries": 1}}},
+		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "unreached"}}]},
+			"route": {"cluster": "nowhere", "timeout": "60s", "retry_policy": {"retry_on": "connect-failure", "num_retries": 2}}},
 		{"match": {"prefix": "/", "headers": [{"name": %[1]q, "string_match": {"exact": "twofold"}}]},
 			"route": {"cluster": "twofold", "timeout": "60s", "retry_policy": {"retry_on": "reset", "num_retries": 1,
 				"retry_priority": {"name": "envoy.retry_priorities.previous_priorities", "typed_config": {

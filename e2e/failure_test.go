@@ -26,17 +26,17 @@ type failure struct {
 	route string              // of the executions; "tool" by default
 	tool  envoytest.Behaviour // 200 by default
 	rules string              // a set of rules other than the usual: strict, moved, brief, short, hasty
-	only  string              // where alone it can happen: "mcp", "http" (not MCP), or "detached"
+	only  string              // where alone it can happen: "mcp", "http" (not MCP)
+	how   string              // by which execution alone: "detached", "inline"
 
 	seen    seen
 	end     ending
 	reached int  // how often the tool was reached
 	anew    bool // it is the executor's alone: of those who waited one executes
 
-	// What the caller sees of it by execution "inline", where the reply streams past.
-	past      int    // its status
+	past      int    // the status of the tool's reply, or of Envoy's
 	breaks    bool   // its body breaks off
-	inlineEnd ending // where that is something else than detached
+	inlineEnd ending // by execution "inline", where that is something else than detached
 }
 
 // seen is what Envoy writes on the reply of an execution: its response flags, how its response code details begin, and
@@ -104,17 +104,22 @@ var failures = slices.Concat(
 		{name: "HTTP/2 reset", route: "http2", tool: envoytest.ResetStream, seen: before("UR", "remote_reset"), end: unknown, reached: 1, past: 503},
 		{name: "HTTP/2 reset in the body", route: "http2", tool: envoytest.CutStream, seen: after("UR", "remote_reset"), end: unknown, reached: 1, past: 200, breaks: true},
 		{name: "goes away after it", route: "http2", tool: envoytest.GoAwayAfter, seen: before("UC", "connection_termination"), end: unknown, reached: 1, past: 503},
-		{name: "over the buffer", tool: envoytest.LargeBody, only: "detached", end: unknown, reached: 1}, // the filter's call is ended, by Envoy
+		{name: "over the buffer", tool: envoytest.LargeBody, how: "detached", end: unknown, reached: 1}, // the filter's call is ended, by Envoy
 
 		// It took too long.
 		{name: "the route's timeout", route: "impatient", tool: envoytest.Timeout, seen: seen{"UT", "response_timeout", "1"}, end: unknown, reached: 1, past: 504},
-		{name: "the rule's timeout", rules: "brief", tool: envoytest.Timeout, only: "detached", end: unknown, reached: 1},
+		{name: "the rule's timeout", rules: "brief", tool: envoytest.Timeout, how: "detached", end: unknown, reached: 1},
 
 		// Envoy tried again, against our advice: what came of the first attempt is not known.
-		{name: "a retry hides a reset", route: "twofold", tool: envoytest.Reset, seen: seen{"URX,UF", "upstream_reset_before_response_started{", "2"}, end: unknown, reached: 1, past: 503},
-		{name: "a retry hides a reset behind a failure", route: "retrying", tool: envoytest.ResetFirstPrefix + "422", seen: seen{"-", "via_upstream", "2"}, end: unknown, reached: 2, past: 422},
-		{name: "a retry hides a reset behind an isError", route: "retrying", tool: envoytest.ResetFirstPrefix + envoytest.MCPError, only: "mcp", seen: seen{"-", "via_upstream", "2"}, end: unknown, reached: 2, past: 200},
-		{name: "a retry that succeeds", route: "retrying", tool: envoytest.ResetFirstPrefix + "200", seen: seen{"-", "via_upstream", "2"}, end: succeeded, reached: 2, past: 200},
+		{name: "a retry hides a reset", how: "detached", route: "twofold", tool: envoytest.Reset, seen: seen{"URX,UF", "upstream_reset_before_response_started{", "2"}, end: unknown, reached: 1, past: 503},
+		{name: "a retry hides a reset behind a failure", how: "detached", route: "retrying", tool: envoytest.ResetFirstPrefix + "422", seen: seen{"-", "via_upstream", "2"}, end: unknown, reached: 2, past: 422},
+		{name: "a retry hides a reset behind an isError", how: "detached", route: "retrying", tool: envoytest.ResetFirstPrefix + envoytest.MCPError, only: "mcp", seen: seen{"-", "via_upstream", "2"}, end: unknown, reached: 2, past: 200},
+		{name: "a retry that succeeds", how: "detached", route: "retrying", tool: envoytest.ResetFirstPrefix + "200", seen: seen{"-", "via_upstream", "2"}, end: succeeded, reached: 2, past: 200},
+
+		// The caller's route would try again, and the filter does not let it.
+		{name: "no retry of a reset", how: "inline", route: "retrying", tool: envoytest.Reset, seen: seen{"URX,UC", "upstream_reset_before_response_started{connection_termination", "1"}, end: unknown, reached: 1, past: 503},
+		{name: "no retry of a failure", how: "inline", route: "retrying", tool: "503", seen: seen{"URX", "via_upstream", "1"}, end: definite, reached: 1, past: 503},
+		{name: "no retry of a refused connection", how: "inline", route: "unreached", seen: seen{"URX,UF", "upstream_reset_before_response_started{remote_connection_failure", "1"}, end: notSent, past: 503},
 
 		// The tool tells the proxy's stories.
 		{name: "200 that pretends", tool: envoytest.PretendPrefix + "200", seen: byTool, end: succeeded, reached: 1, past: 200},
@@ -192,21 +197,6 @@ func (f failure) meets(saw, want told) bool {
 		saw.outcome = want.outcome
 	}
 	return saw == want
-}
-
-// toStream is what the caller sees by execution "inline": the reply streams past, under a word about it that was known
-// when it began.
-func (f failure) toStream() told {
-	switch {
-	case f.end == succeeded || f.breaks || f.only == "mcp" && f.past == http.StatusOK:
-		return told{f.past, "executed", ""}
-	case f.end == definite:
-		return told{f.past, "failed", ""}
-	case f.end == notSent:
-		return told{f.past, "not_sent", ""}
-	default:
-		return told{f.past, "in_doubt", ""}
-	}
 }
 
 // inline is the same failure by execution "inline".

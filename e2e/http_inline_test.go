@@ -43,8 +43,8 @@ func inline(t *testing.T, w *web) {
 		if _, err := io.ReadFull(response.Body, first); err != nil || string(first) != begins {
 			t.Fatalf("the first event is %q, %v", first, err)
 		}
-		if o := response.Header.Values("x-idem-outcome"); len(o) != 1 || o[0] != "executed" {
-			t.Errorf("the caller is told %v", o)
+		if o := response.Header.Values("x-idem-outcome"); len(o) != 1 || o[0] != "executed" || response.Header.Get("x-idem-committed") != "pending" {
+			t.Errorf("the caller is told %v, %v", o, response.Header.Values("x-idem-committed"))
 		}
 		waiter := make(chan envoytest.Reply, 1)
 		go func() { waiter <- w.Try(t.Context(), envoytest.Call{Path: path, Body: refundB}) }()
@@ -161,11 +161,17 @@ func inline(t *testing.T, w *web) {
 	})
 
 	t.Run("failures", func(t *testing.T) {
-		for behaviour, want := range map[envoytest.Behaviour]string{"500": "failed", "404": "failed", envoytest.Reset: "in_doubt", "504": "in_doubt"} {
+		for behaviour, want := range map[envoytest.Behaviour]string{
+			"500": "failed", "404": "failed", envoytest.Reset: "in_doubt", "504": "in_doubt", envoytest.Cut: "in_doubt", envoytest.CutChunks: "in_doubt",
+		} {
 			w.Fresh(t)
 			call := envoytest.Call{Path: path, Body: refundA, Header: map[string]string{envoytest.BehaviourHeader: string(behaviour)}}
-			if r := w.Call(t, call); r.Outcome() != want {
+			r := w.Call(t, call)
+			if r.Outcome() != want {
 				t.Errorf("the caller of a tool that does %s got %v", behaviour, r)
+			}
+			if want == "in_doubt" {
+				expectProblem(t, "the caller of a tool that does "+string(behaviour), r, http.StatusGatewayTimeout, want)
 			}
 			again := w.Call(t, envoytest.Call{Path: path, Body: refundA})
 			executions := 1
@@ -178,8 +184,17 @@ func inline(t *testing.T, w *web) {
 			}
 			expectExecutions(t, w.Tool, executions)
 		}
+	})
+
+	t.Run("a stream that breaks off", func(t *testing.T) {
 		w.Fresh(t)
-		cut := w.Try(t.Context(), envoytest.Call{Path: path, Body: refundA, Header: map[string]string{envoytest.BehaviourHeader: string(envoytest.Cut)}})
+		w.Tool.Answer(func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("content-type", "text/event-stream")
+			io.WriteString(rw, begins)
+			http.NewResponseController(rw).Flush()
+			panic(http.ErrAbortHandler)
+		})
+		cut := w.Try(t.Context(), envoytest.Call{Path: path, Body: refundA})
 		if cut.Err == nil {
 			t.Errorf("the caller of a reply that was cut short takes it for whole: %v", cut)
 		}

@@ -193,7 +193,7 @@ func (c cell) properties() map[string]string {
 		}
 		return string(b)
 	}
-	bits := map[string]uint64{"-": 0, "UH": 1 << 1, "UT": 1 << 2, "UR": 1 << 4, "UF": 1 << 5, "UC": 1 << 6, "UO": 1 << 7, "NR": 1 << 8}
+	bits := map[string]uint64{"-": 0, "UH": 1 << 1, "UT": 1 << 2, "UR": 1 << 4, "UF": 1 << 5, "UC": 1 << 6, "UO": 1 << 7, "NR": 1 << 8, "URX": 1 << 15}
 	flags := uint64(0)
 	for flag := range strings.SplitSeq(c.seen.flags, ",") {
 		bit, known := bits[flag]

@@ -47,14 +47,17 @@ func TestWasmInlineStreamsPast(t *testing.T) {
 			{"content-type", "text/event-stream"}, {"location", "/refunds/rf-1"}, {"x-idem-outcome", "held"}, {"x-idem-committed", "false"},
 			{"idempotent-replayed", "true"},
 		}, false)
+		if begun := s.Partial(); begun != nil {
+			t.Errorf("the caller sees %+v before anything is known of the body", begun)
+		}
+		s.RespondBody([]byte("data: 1\n\n"), false)
 		begun := s.Partial()
-		if begun == nil || begun.Headers.Get("x-idem-outcome") != "executed" || begun.Headers.Get("x-idem-committed") != "" {
+		if begun == nil || begun.Headers.Get("x-idem-outcome") != "executed" || begun.Headers.Get("x-idem-committed") != "pending" {
 			t.Fatalf("the caller sees %+v before the reply's end", begun)
 		}
 		if begun.Headers.Get("idempotent-replayed") != "" {
 			t.Error("the tool says that this is a replay, and the caller cannot tell that it does not come from Idem")
 		}
-		s.RespondBody([]byte("data: 1\n\n"), false)
 		if got := string(s.Partial().Body); got != "data: 1\n\n" {
 			t.Errorf("the caller has %q before the reply's end", got)
 		}
@@ -136,6 +139,7 @@ func TestWasmInlineCallerThatLeavesBeforeTheGrantExecutesNothing(t *testing.T) {
 		}
 		again := w.send(inlineCall(refundA))
 		again.Respond(http.StatusOK, nil, []byte(`{"refund_id":"rf-1"}`))
+		w.settle()
 		expect(t, "the retry", got(t, again), http.StatusOK, "executed")
 	})
 }
@@ -146,11 +150,12 @@ func TestWasmInlineFailures(t *testing.T) {
 	const connectionFailed, connectionEnded = 1 << 5, 1 << 6 // Envoy's response flags UF and UC
 	for name, c := range map[string]struct {
 		flags, attempts byte
+		status          int
 		outcome, next   string
 	}{
-		"no connection":           {connectionFailed, 1, "not_sent", "executed"},
-		"a connection that ended": {connectionEnded, 1, "in_doubt", "in_doubt"},
-		"several attempts":        {connectionFailed, 2, "in_doubt", "in_doubt"},
+		"no connection":           {connectionFailed, 1, http.StatusBadGateway, "not_sent", "executed"},
+		"a connection that ended": {connectionEnded, 1, http.StatusGatewayTimeout, "in_doubt", "in_doubt"},
+		"several attempts":        {connectionFailed, 2, http.StatusGatewayTimeout, "in_doubt", "in_doubt"},
 	} {
 		inWorld(t, setup{plugin: inlineRule}, func(t *testing.T, w *world) {
 			r := request(inlineCall(refundA))
@@ -158,10 +163,11 @@ func TestWasmInlineFailures(t *testing.T) {
 			s := w.sendBy(0, r)
 			s.ResetUpstream()
 			w.settle()
-			expect(t, name, got(t, s), http.StatusServiceUnavailable, c.outcome)
+			expectProblem(t, name, got(t, s), c.status, c.outcome)
 			again := w.send(inlineCall(refundA))
 			if again.Upstream() != nil {
 				again.Respond(http.StatusOK, nil, []byte(`{}`))
+				w.settle()
 			}
 			if o := got(t, again).Outcome(); o != c.next {
 				t.Errorf("%s: the next caller was told %s, want %s", name, o, c.next)
@@ -181,22 +187,81 @@ func TestWasmInlineFailures(t *testing.T) {
 	})
 }
 
-// A stream that outlasts its lease keeps it; one that outlasts the execution's timeout is in doubt, and its result still
-// counts when it comes.
+// A stream that outlasts its lease keeps it; one that outlasts the execution's timeout is in doubt: all are told at once,
+// and the tool's side is closed.
 func TestWasmInlineLongStreams(t *testing.T) {
-	inWorld(t, setup{plugin: inlineRule}, func(t *testing.T, w *world) {
-		s := w.send(inlineCall(refundA))
-		w.pass(19 * time.Second)
-		if state := w.rowState(); state != "in_flight" {
-			t.Fatalf("after 19 s the row is %s", state)
-		}
-		w.pass(17 * time.Second)
-		expectProblem(t, "who asks after execution_timeout and a lease", w.call(inlineCall(refundB)), http.StatusConflict, "in_doubt")
-		s.Respond(http.StatusOK, nil, []byte(`{"refund_id":"rf-1"}`))
-		expect(t, "the caller", got(t, s), http.StatusOK, "executed")
-		w.settle()
-		expect(t, "who asks then", w.call(inlineCall(refundB)), http.StatusOK, "replay")
-	})
+	for name, begin := range map[string]func(s *wasmhost.Stream){
+		"before the reply": func(*wasmhost.Stream) {},
+		"in a reply that is held back": func(s *wasmhost.Stream) {
+			s.RespondHeaders(http.StatusOK, wasmhost.Headers{{"content-type", "application/json"}}, false)
+		},
+		"in a reply that streams past ": func(s *wasmhost.Stream) {
+			s.RespondHeaders(http.StatusOK, nil, false)
+			s.RespondBody([]byte("1\n"), false)
+		},
+	} {
+		inWorld(t, setup{plugin: inlineRule, vms: 2}, func(t *testing.T, w *world) {
+			s := w.send(inlineCall(refundA))
+			begin(s)
+			streams := s.Partial() != nil
+			w.pass(19 * time.Second)
+			if state := w.rowState(); state != "in_flight" {
+				t.Fatalf("%s: after 19 s the row is %s", name, state)
+			}
+			near, far := w.send(inlineCall(refundB)), w.sendBy(1, request(inlineCall(refundC)))
+			w.pass(2 * time.Second)
+			expectProblem(t, name+": who waits here", got(t, near), http.StatusGatewayTimeout, "in_doubt")
+			expectProblem(t, name+": who waits at the other worker", w.await(far), http.StatusGatewayTimeout, "in_doubt")
+			if !streams {
+				expectProblem(t, name+": the caller", got(t, s), http.StatusGatewayTimeout, "in_doubt")
+			} else if s.Reply() != nil || !s.Ended() {
+				t.Errorf("%s: the stream goes on, or has ended as if it were whole: %+v", name, s.Partial())
+			}
+			if !s.Upstream().Reset {
+				t.Errorf("%s: the tool's side is still open", name)
+			}
+			if outcome, _ := s.FilterState("wasm.idem.outcome"); outcome != "in_doubt" || w.rowState() != "in_doubt" {
+				t.Errorf("%s: filter state says %q, the row is %s", name, outcome, w.rowState())
+			}
+		})
+	}
+}
+
+// The ledger is lost while the tool works, and stays away: the caller gets the tool's reply, which says that nothing is
+// kept of it. Of one that streams past, its end waits as long, and the access log says it.
+func TestWasmInlineWithoutALedgerAtTheEnd(t *testing.T) {
+	for name, kind := range map[string]string{"held back": "application/json", "streams past": "text/event-stream"} {
+		inWorld(t, setup{plugin: inlineRule}, func(t *testing.T, w *world) {
+			s := w.send(inlineCall(refundA))
+			waiter := w.send(inlineCall(refundB))
+			w.freeze("ledgerd")
+			s.RespondHeaders(http.StatusOK, wasmhost.Headers{{"content-type", kind}}, false)
+			s.RespondBody([]byte("data: 1\n\n"), false)
+			s.RespondBody(nil, true)
+			w.settle()
+			if s.Reply() != nil {
+				t.Fatalf("%s: the caller has its reply before the ledger: %+v", name, s.Reply())
+			}
+			w.pass(6 * time.Second)
+			r := got(t, s)
+			if kind == "application/json" {
+				expect(t, name, r, http.StatusOK, "in_doubt")
+				if c := r.Header.Get("x-idem-committed"); c != "false" {
+					t.Errorf("%s: x-idem-committed is %q", name, c)
+				}
+			} else if c := r.Header.Get("x-idem-committed"); r.Status != http.StatusOK || c != "pending" {
+				t.Errorf("%s: got %v, x-idem-committed is %q", name, r, c)
+			}
+			if string(r.Body) != "data: 1\n\n" {
+				t.Errorf("%s: got %q", name, r.Body)
+			}
+			if outcome, _ := s.FilterState("wasm.idem.outcome"); outcome != "in_doubt" {
+				t.Errorf("%s: filter state says %q", name, outcome)
+			}
+			w.pass(40 * time.Second)
+			expectProblem(t, name+": who waited", got(t, waiter), http.StatusServiceUnavailable, "ledger_unavailable")
+		})
+	}
 }
 
 // A reply over max_result_bytes streams past whole and is not kept.
@@ -236,6 +301,7 @@ func TestWasmInlineToolResultOverTheLimit(t *testing.T) {
 			if again.Upstream() != nil {
 				again.Respond(http.StatusOK, wasmhost.Headers{{"content-type", "application/json"}}, []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`))
 			}
+			w.settle()
 			if r := got(t, again); r.Outcome() != want || want == "refused" && !strings.Contains(string(r.Body), "result_unavailable") {
 				t.Errorf("the retry after %q got %v", end, r)
 			}

@@ -81,6 +81,21 @@ var filterModule struct {
 var readmeRules = plugin(`{"name":"invoke","match":{"path":"/api/invoke"},"reply":"envelope"}`,
 	`{"name":"tools","match":{"path_prefix":"/tools/"}}`)
 
+// asConfigured is what demo.yaml's local_reply_config makes of the reply of an Envoy that gives up one which is held back.
+func asConfigured(s *wasmhost.Stream, status int, headers wasmhost.Headers, body []byte) (int, wasmhost.Headers, []byte) {
+	statuses := map[string]int{"application/problem+json": http.StatusGatewayTimeout, "application/json": http.StatusOK, "text/event-stream": http.StatusOK}
+	kind, _ := s.FilterState("wasm.idem.broken_as")
+	told, of := statuses[kind]
+	if !of {
+		return status, headers, body
+	}
+	text, _ := s.FilterState("wasm.idem.broken")
+	fingerprint, _ := s.FilterState("wasm.idem.fingerprint")
+	return told, wasmhost.Headers{
+		{"content-type", kind}, {"x-idem-outcome", "in_doubt"}, {"x-idem-fingerprint", fingerprint}, {"x-idem-committed", "false"},
+	}, []byte(text)
+}
+
 // another starts one more Envoy over the same ledger, in front of the same tool.
 func (w *world) another(o setup) *world {
 	w.t.Helper()
@@ -100,6 +115,7 @@ func (w *world) startFilter(module *wasmhost.Module) {
 	host, err := module.Start(w.t.Context(), wasmhost.Options{
 		Config: config, Env: w.setup.env, VMs: w.setup.vms, Start: time.Now(),
 		Clusters: []string{"ledgerd", "idem-execute"}, BufferLimit: 4 << 20,
+		LocalReplies: asConfigured,
 	})
 	if err != nil {
 		w.t.Fatal(err)

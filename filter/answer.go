@@ -39,6 +39,11 @@ func (s *stream) goOn(headers [][2]string) {
 	s.passing = newPassing(s.call)
 }
 
+// Conclude tells the stream that has gone on what came of it. It runs in the root context.
+func (s *stream) Conclude(r exchange.Reply) {
+	s.plugin.outbox.put(func() { s.act(func() { s.conclude(r) }) })
+}
+
 // act runs do with this stream as the acting context. A stream that has gone does nothing.
 func (s *stream) act(do func()) {
 	if proxywasm.SetEffectiveContext(s.id) != nil {

@@ -13,59 +13,115 @@ import (
 	"idem/filter/policy"
 )
 
-// passing is the reply to a stream that executes its own call, gathered as it passes.
+// passing is the reply to a stream that executes its own call, gathered as it comes. Its head is held back until more is
+// known: to the end of one that is of no use before (see [exchange.Call.Holds]), else to the first piece of its body. Its
+// end is held back until the call is concluded.
 type passing struct {
-	reply exchange.HTTPReply
-	limit int64 // bytes of the body that are kept
+	reply  exchange.HTTPReply
+	limit  int64 // bytes of the body that are kept
+	left   int64 // of the body that is still to come, by its content-length; negative: there was none
+	watch  bool  // nothing is held back or added: mode shadow
+	whole  bool  // all of it is held back
+	taken  bool  // its body was taken from the proxy
+	begun  bool  // its head has gone on
+	ended  bool  // what it came to is known, and is held back
+	over   bool  // there is no more of it to come
+	done   bool  // it was told what it came to
+	trails bool  // it has trailers
 }
 
-func newPassing(c *exchange.Call) *passing { return &passing{limit: c.MostPassing()} }
+func newPassing(c *exchange.Call) *passing {
+	return &passing{limit: c.MostPassing(), watch: c.Rule.Mode == policy.Shadow, left: -1}
+}
 
-// OnHttpResponseHeaders takes down how the reply began and tells the caller of the call.
+// OnHttpResponseHeaders takes down how the reply began.
 func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 	defer recovered("OnHttpResponseHeaders")
 	if s.replied {
 		s.keepType()
 		return types.ActionContinue
 	}
-	if s.passing == nil {
+	p := s.passing
+	if p == nil || p.done {
 		return types.ActionContinue
 	}
 	headers, err := proxywasm.GetHttpResponseHeaders()
 	if err != nil {
 		s.plugin.host.Warn("the headers of a reply cannot be read: " + err.Error())
+		p.begun = true
 		return types.ActionContinue
 	}
-	reply := &s.passing.reply
 	for _, h := range headers {
-		if h[0] == ":status" {
-			reply.Status, _ = strconv.Atoi(h[1])
+		switch h[0] {
+		case ":status":
+			p.reply.Status, _ = strconv.Atoi(h[1])
+		case "content-length":
+			if n, err := strconv.ParseInt(h[1], 10, 64); err == nil {
+				p.left = n
+			}
 		}
 	}
 	tools := slices.DeleteFunc(slices.Clone(headers), func(h [2]string) bool { return strings.HasPrefix(h[0], "x-idem-") })
-	reply.Headers = append(tools, howItEnded()...)
-	if s.call.Rule.Mode != policy.Shadow {
-		s.tellBeginning(headers)
+	p.reply.Headers = append(tools, howItEnded()...)
+	p.whole = !p.watch && (endOfStream || s.call.Holds(p.reply))
+	if !p.watch {
+		s.foresee()
 	}
-	if endOfStream {
-		s.call.StreamEnded(*reply)
-	}
-	return types.ActionContinue
+	return s.came(endOfStream, endOfStream)
 }
 
-// tellBeginning writes our headers onto a reply that streams past, in place of a tool's that look like them or like the
-// proxy's.
-func (s *stream) tellBeginning(headers [][2]string) {
+// came says what becomes of a piece of the reply that has come. ended: what the reply came to is known; over: there is no
+// more to come.
+func (s *stream) came(ended, over bool) types.Action {
+	p := s.passing
+	p.over = p.over || over
+	if ended && !p.ended {
+		p.ended = true
+		s.call.StreamEnded(p.reply)
+	}
+	if p.watch || p.begun && !p.ended {
+		return types.ActionContinue
+	}
+	return types.ActionPause
+}
+
+// foresee leaves in the filter state what the caller is to be told where the proxy gives up a reply whose head is held
+// back: it makes a reply of its own then, past the filter, which local_reply_config gives that word (envoy/README.md).
+func (s *stream) foresee() {
+	r := s.call.Broken()
+	setState("idem.fingerprint", s.call.Action.Fingerprint)
+	setState("idem.broken", string(r.Body))
+	for _, h := range r.Headers {
+		if h[0] == "content-type" {
+			setState("idem.broken_as", h[1])
+		}
+	}
+}
+
+// foreseen ends that: what is sent now is meant.
+func foreseen() { setState("idem.broken_as", "-") }
+
+// begin lets the head of a reply that streams past go on.
+func (s *stream) begin() {
+	s.passing.begun = true
+	foreseen()
+	tellOnHead(s.call.StreamBegan(s.passing.reply).Headers)
+}
+
+// tellOnHead writes our headers onto a reply of the tool's, in place of its own that look like them or like the proxy's.
+func tellOnHead(told [][2]string) {
+	headers, err := proxywasm.GetHttpResponseHeaders()
+	if err != nil {
+		proxywasm.LogError("idem: a reply's headers cannot be read: " + err.Error())
+	}
 	for _, h := range headers {
 		if soundsLikeOurs(h[0]) {
 			_ = proxywasm.RemoveHttpResponseHeader(h[0])
 		}
 	}
-	told := s.call.StreamBegan(s.passing.reply)
-	for _, h := range told.Headers {
+	for _, h := range told {
 		_ = proxywasm.AddHttpResponseHeader(h[0], h[1])
 	}
-	s.tellLogs(told)
 }
 
 // soundsLikeOurs says whether a header of a tool's would pass for Idem's or for the proxy's.
@@ -86,44 +142,129 @@ func dropTrailers(get func() ([][2]string, error), remove func(string) error, pa
 	}
 }
 
-// OnHttpResponseBody keeps the piece of the body that passes.
+// OnHttpResponseBody takes a piece of the body.
 func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 	defer recovered("OnHttpResponseBody")
-	if s.passing == nil || s.replied {
-		return types.ActionContinue
-	}
-	reply := &s.passing.reply
+	p := s.passing
 	switch {
-	case size == 0 || reply.Unread:
-	case int64(len(reply.Body)+size) > s.passing.limit || !s.call.KeepReply(size):
+	case p == nil || p.done || s.replied:
+		return types.ActionContinue
+	case p.ended:
+		return s.came(true, endOfStream) // size is of the pieces before, too
+	}
+	ended := endOfStream
+	if size > 0 {
+		if p.left -= int64(size); p.left == 0 {
+			ended = true
+		}
+		ended = s.take(size) || ended
+	}
+	if !p.watch && !p.whole && !p.begun {
+		if p.whole = ended; !ended {
+			s.begin()
+		}
+	}
+	return s.came(ended, endOfStream)
+}
+
+// take keeps a piece of the body, and says whether it was the last that counts. Of a reply that is held back whole it is
+// taken from the proxy, whose buffer may be smaller than what is kept here; one that is too large goes on.
+func (s *stream) take(size int) (ended bool) {
+	p := s.passing
+	reply := &p.reply
+	tooMuch := int64(len(reply.Body)+size) > p.limit || !reply.Unread && !s.call.KeepReply(size)
+	if reply.Unread || tooMuch && !p.whole {
 		reply.Body, reply.Unread = nil, true
 		s.call.StreamPassed(reply)
-	default:
-		piece, err := proxywasm.GetHttpResponseBody(0, size)
-		if err != nil {
-			s.plugin.host.Warn("the body of a reply cannot be read: " + err.Error())
-			reply.Status = 0 // what was read is not the reply
-		}
-		reply.Body = append(reply.Body, piece...)
+		return false
+	}
+	piece, err := proxywasm.GetHttpResponseBody(0, size)
+	if err != nil {
+		s.plugin.host.Warn("the body of a reply cannot be read: " + err.Error())
+		reply.Status = 0 // what was read is not the reply
+	}
+	reply.Body = append(reply.Body, piece...)
+	switch {
+	case !p.whole:
+		return s.call.StreamPassed(reply)
+	case tooMuch:
+		p.whole, p.taken = false, true
+		s.giveBack()
+		reply.Body, reply.Unread = nil, true
 		s.call.StreamPassed(reply)
+		s.begin()
+	default:
+		p.taken = true
+		if err := proxywasm.ReplaceHttpResponseBody(nil); err != nil {
+			s.plugin.host.Warn("a piece of a reply cannot be held back: " + err.Error())
+		}
 	}
-	if endOfStream {
-		s.call.StreamEnded(*reply)
+	return false
+}
+
+// giveBack gives the proxy what was taken of a reply.
+func (s *stream) giveBack() {
+	if !s.passing.taken {
+		return
 	}
-	return types.ActionContinue
+	if err := proxywasm.ReplaceHttpResponseBody(s.passing.reply.Body); err != nil {
+		s.plugin.host.Warn("a reply that was held back is lost: " + err.Error())
+	}
 }
 
 // OnHttpResponseTrailers ends a reply with trailers: end of stream never comes with its body.
 func (s *stream) OnHttpResponseTrailers(int) types.Action {
 	defer recovered("OnHttpResponseTrailers")
-	if s.passing == nil || s.replied {
+	p := s.passing
+	if p == nil || s.replied {
 		return types.ActionContinue
 	}
-	if s.call.Rule.Mode != policy.Shadow {
+	if !p.watch {
 		dropTrailers(proxywasm.GetHttpResponseTrailers, proxywasm.RemoveHttpResponseTrailer, soundsLikeOurs)
 	}
-	s.call.StreamEnded(s.passing.reply)
-	return types.ActionContinue
+	if p.done {
+		return types.ActionContinue
+	}
+	p.trails = true
+	if !p.ended && !p.begun { // there was no body
+		p.whole = true
+	}
+	return s.came(true, true)
+}
+
+// conclude tells the stream that is the acting context what its execution came to, and lets go on what was held back.
+func (s *stream) conclude(r exchange.Reply) {
+	p := s.passing
+	if s.replied || p == nil || p.done {
+		return
+	}
+	p.done = true
+	foreseen()
+	if r.Status != 0 && !(p.begun && p.over) {
+		s.send(r) // where the tool's has begun this resets the stream, and nothing else
+		return
+	}
+	s.tellLogs(r)
+	switch {
+	case !p.begun:
+		tellOnHead(r.Headers)
+		s.giveBack()
+	case p.trails:
+		for _, h := range r.Headers {
+			_ = proxywasm.AddHttpResponseTrailer(h[0], h[1])
+		}
+	}
+	if err := proxywasm.ResumeHttpResponse(); err != nil {
+		s.plugin.host.Warn("a reply cannot go on: " + err.Error())
+	}
+}
+
+// logUnconcluded tells the access log of a stream that has ended before it was told what it came to.
+func (s *stream) logUnconcluded() {
+	if p := s.passing; !p.done && !p.watch {
+		p.done = true
+		s.tellLogs(s.call.Unconcluded())
+	}
 }
 
 // howItEnded gives what the execution listener writes on its replies, for a stream that takes its own route: the
@@ -135,8 +276,14 @@ func howItEnded() [][2]string {
 		attempts = strconv.FormatUint(n, 10)
 	}
 	flags, _ := number([]string{"response", "flags"})
+	if attempts == "1" {
+		flags &^= retriesOver // it was told to make one, where its route would have made more
+	}
 	return [][2]string{{"x-idem-details", string(details)}, {"x-idem-flags", flagNames(flags)}, {"x-idem-attempts", attempts}}
 }
+
+// retriesOver is the response flag URX: a retry was called for, and none was left.
+const retriesOver = 1 << 15
 
 // number reads an integer attribute: eight bytes, little endian.
 func number(path []string) (uint64, bool) {

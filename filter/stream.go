@@ -204,6 +204,7 @@ func (s *stream) OnHttpStreamDone() {
 			s.call.NeverWentOn() // counts only where the stream was about to go on
 		} else {
 			s.call.StreamLeft(s.passing.reply) // counts only where its reply was not complete
+			s.logUnconcluded()
 		}
 	}
 	s.replied = true

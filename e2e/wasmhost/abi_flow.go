@@ -19,7 +19,13 @@ func hostSendLocalResponse(ctx context.Context, code, detailsPtr, detailsSize, b
 	}
 	if s := g.scope().stream; s != nil {
 		details := strings.Join(strings.Fields(text[0]), "_")
-		g.after = append(g.after, func() { s.localReply(int(code), headers, []byte(text[1]), details, false) })
+		g.after = append(g.after, func() {
+			if s.answered || s.ended {
+				s.extra++
+			}
+			s.answered = true
+			s.localReply(int(code), headers, []byte(text[1]), details, false)
+		})
 	}
 	g.stopped = true
 	return ok

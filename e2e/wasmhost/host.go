@@ -31,7 +31,9 @@ type Options struct {
 	Rand        io.Reader         // what WASI's random_get reads; crypto/rand
 	Properties  map[string]string // what every stream's get_property finds, by its path with dots
 	BufferLimit int               // of a stream's buffered body; 1 MiB (Envoy's per_connection_buffer_limit_bytes)
-	CallLimit   int               // of the body of a call's response; 32 MiB (Envoy's)
+	// LocalReplies changes the replies that Envoy makes past the filter (local_reply_config); nil: it does not.
+	LocalReplies func(s *Stream, status int, headers Headers, body []byte) (int, Headers, []byte)
+	CallLimit    int // of the body of a call's response; 32 MiB (Envoy's)
 
 	// StopAllOnHeaders is Envoy without allow_on_headers_stop_iteration: a pause in the headers' callback stops the
 	// body's callbacks too.

@@ -49,16 +49,11 @@ func (s *Stream) toCaller(p part) {
 func (s *Stream) localReply(status int, extra Headers, body []byte, details string, failing bool) {
 	switch {
 	case s.ended:
-		s.extra++
 		return
 	case s.response.passed:
-		s.extra++
 		s.end(details)
 		return
 	case s.response.headers != nil:
-		if s.local {
-			s.extra++
-		}
 		s.directReply(status, extra, body, details)
 		return
 	}
@@ -78,6 +73,9 @@ func (s *Stream) localReply(status int, extra Headers, body []byte, details stri
 // directReply is a local reply in the place of a response that has begun to pass the filter: it does not go through it.
 func (s *Stream) directReply(status int, extra Headers, body []byte, details string) {
 	s.begin(details)
+	if rewrite := s.vm.host.o.LocalReplies; rewrite != nil {
+		status, extra, body = rewrite(s, status, extra, body)
+	}
 	headers, body := s.localHeaders(status, extra, body)
 	s.sendDirect(headers, body)
 }

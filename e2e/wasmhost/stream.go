@@ -19,6 +19,7 @@ type Stream struct {
 	details           string
 	local             bool // the response is a local reply
 	aborted           bool // the request's callbacks are over
+	answered          bool // the filter has sent a local reply
 	failing           bool // the VM failed under it: no callback is to run
 	logging           bool
 	ended             bool
@@ -179,9 +180,9 @@ func (s *Stream) Ended() bool { return s.ended }
 // Details is Envoy's response code details of a stream that has ended.
 func (s *Stream) Details() string { return s.details }
 
-// Extra counts local replies that came after another one, or after a response had begun to reach the caller. As in
-// Envoy, one that comes while the first still passes the filter takes its place, one that comes while a response
-// reaches the caller breaks that off, and one that comes later is dropped.
+// Extra counts the filter's local replies after its first. As in Envoy, one that comes while another response still passes
+// the filter takes its place, one that comes while a response reaches the caller breaks that off, and one that comes
+// later is dropped.
 func (s *Stream) Extra() int { return s.extra }
 
 // FilterState is what the filter set as a property: set_property of "x" is found under "wasm.x".
@@ -220,14 +221,16 @@ func (s *Stream) RespondTrailers(trailers Headers) {
 	s.vm.host.settle()
 }
 
-// ResetUpstream breaks the upstream request off: 503 where its response has not begun, else the stream ends.
+// ResetUpstream breaks the upstream request off: 503 where nothing of its response has reached the caller, else the stream
+// ends.
 func (s *Stream) ResetUpstream() {
 	switch {
 	case s.ended || s.local:
 	case s.response.headers == nil:
 		s.localReply(http.StatusServiceUnavailable, nil, []byte("upstream connect error or disconnect/reset before headers. reset reason: connection termination"), "upstream_reset_before_response_started{connection_termination}", false)
 	default:
-		s.end("upstream_reset_after_response_started{connection_termination}")
+		const details = "upstream_reset_after_response_started{connection_termination}"
+		s.localReply(http.StatusServiceUnavailable, nil, []byte("upstream connect error or disconnect/reset before headers. reset reason: connection termination"), details, false)
 	}
 	s.vm.host.settle()
 }

@@ -36,6 +36,7 @@ type Call struct {
 	replySize  int64         // what it keeps of the room for replies, of one that passes
 	toolID     []byte        // the JSON-RPC id under which the tool knows this tools/call; nil: the caller's
 	running    *execution    // that the caller's own stream executes
+	wentOn     bool          // that stream is on its way, and has not been told what came of it
 	streamEnd  *HTTPReply    // how that stream ended
 }
 

@@ -73,6 +73,9 @@ func (e *execution) tick(now time.Duration) {
 		op := wire.Op{Kind: wire.OpExtend, Attempt: e.attempt, Intent: e.intent}
 		e.worker.link.send(queued{op: op, done: e.extended})
 	}
+	if e.overdue(now) && !e.caller.shadows() {
+		e.end(ending{class: wire.ClassUnknown})
+	}
 	if e.stream != nil && !e.ended {
 		e.stream.tick(now)
 	}
@@ -83,13 +86,19 @@ func (e *execution) tick(now time.Duration) {
 		if now < c.waitEnds() {
 			return true
 		}
-		c.refuse(inFlightProblem(e.started))
+		if e.ended {
+			c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
+				detail: "another attempt of this call has ended and the ledger could not be reached to say how; this one was not executed"})
+		} else {
+			c.refuse(inFlightProblem(e.started))
+		}
 		return false
 	})
 }
 
-// overdue says whether the caller's own stream executes and has outlasted the execution timeout: nothing vouches for it
-// any more, so its lease is left to end. An execution of the worker's own is ended by its HTTP call's timeout.
+// overdue says whether the caller's own stream executes and has outlasted the execution timeout. A stream that is only
+// watched is not ended then, but nothing vouches for it any more: its lease is left to end. An execution of the worker's
+// own is ended by its HTTP call's timeout.
 func (e *execution) overdue(now time.Duration) bool {
 	return !e.ended && e.caller.executesItself() && now >= e.begun+e.caller.Rule.ExecutionTimeout
 }
@@ -206,6 +215,10 @@ func (e *execution) failureReply(c *Call, stored *wire.Result) Reply {
 // tell answers the caller that executed. committed: the ledger has what is told.
 func (e *execution) tell(committed bool) {
 	c := e.caller
+	if c.wentOn {
+		e.conclude(committed)
+		return
+	}
 	if c.answered {
 		return
 	}

@@ -55,6 +55,10 @@ type Caller interface {
 	// GoOn lets the stream itself go on to the tool, with the request's headers as given. Its end comes back by
 	// Call.StreamEnded.
 	GoOn(headers [][2]string)
+	// Conclude tells a stream that has gone on what came of it, once. A reply without a Status is the tool's own: what is
+	// held back of that goes on, with the headers where its head is held back too. Any other takes its place, and where it
+	// has begun to reach the caller it is broken off.
+	Conclude(Reply)
 }
 
 // Reply is what the caller is told. Headers are complete but for what the proxy adds itself (content-length, date).

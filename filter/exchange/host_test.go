@@ -132,9 +132,13 @@ type caller struct {
 	call    *Call
 	replies []Reply
 	passed  [][][2]string // the headers that the stream went on with
+
+	concluded []Reply
 }
 
 func (c *caller) GoOn(headers [][2]string) { c.passed = append(c.passed, headers) }
+
+func (c *caller) Conclude(r Reply) { c.concluded = append(c.concluded, r) }
 
 func (c *caller) Reply(r Reply) { c.replies = append(c.replies, r) }
 

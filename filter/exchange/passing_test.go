@@ -28,7 +28,9 @@ func TestInlineExecutionIsTheCallersOwnStream(t *testing.T) {
 	c.call.StreamEnded(reply)
 	b.worker.Flush()
 	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
-	b.waits(c)
+	if len(c.concluded) != 1 || c.concluded[0].Outcome != "executed" || c.concluded[0].Status != 0 {
+		t.Errorf("the stream is told %+v", c.concluded)
+	}
 	b.told(w, 200, "coalesced", "")
 	if !b.worker.Idle() || len(b.worker.parked) != 0 {
 		t.Error("the worker still has something under way")
@@ -88,7 +90,7 @@ func TestInlineCallerThatLeftBeforeTheGrantDoesNotExecute(t *testing.T) {
 	}
 }
 
-func TestInlineExecutionThatOutlastsItsTimeoutIsNotVouchedFor(t *testing.T) {
+func TestInlineExecutionThatOutlastsItsTimeoutIsInDoubt(t *testing.T) {
 	b := newBench(t)
 	b.rule.Inline = true
 	b.rule.ExecutionTimeout = 6 * time.Second
@@ -96,6 +98,15 @@ func TestInlineExecutionThatOutlastsItsTimeoutIsNotVouchedFor(t *testing.T) {
 	b.ledger(wire.OpReserve).answer(wire.Answer{Kind: wire.AnswerExecute, Attempt: c.call.attempt, LeaseMS: 15000})
 	b.pass(5 * time.Second)
 	b.ledger(wire.OpExtend).answer(wire.Answer{Kind: wire.AnswerOK})
+	b.pass(2 * time.Second)
+	fail := b.ledger(wire.OpFail)
+	if op := fail.ops(t)[0]; op.Class != wire.ClassUnknown {
+		t.Errorf("the ledger is told %+v", op)
+	}
+	fail.answer(wire.Answer{Kind: wire.AnswerOK})
+	if len(c.concluded) != 1 || c.concluded[0].Status != 504 || c.concluded[0].Outcome != "in_doubt" {
+		t.Errorf("the stream is told %+v", c.concluded)
+	}
 	b.pass(20 * time.Second)
 	if len(b.host.calls) != 0 {
 		t.Errorf("the lease is still extended: %s", b.underWay())
