@@ -212,7 +212,7 @@ func empty(text []byte) bool {
 
 // valueError says what is wrong with a setting's value, and what would have been right.
 func valueError(f *pflag.Flag, value string, err error) error {
-	want := ""
+	var want string
 	switch f.Value.Type() {
 	case "int", "int64":
 		want = "want a whole number"

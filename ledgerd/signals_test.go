@@ -19,7 +19,7 @@ import (
 // opsAs sends an empty batch with a token and gives the status.
 func (p *process) opsAs(t *testing.T, token string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+p.data+"/v1/ops", http.NoBody)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+p.data+"/v1/ops", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func (c ledgerCollector) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, 1)
 	to <- prometheus.MustNewConstMetric(prometheus.NewDesc("idem_clock_ahead_seconds",
 		"How far the ledger's clock is ahead of this machine's (negative: behind). It never steps back: while it stands still no lease, hold or retention ends.", nil, nil),
-		prometheus.GaugeValue, state.Now.Sub(time.Now()).Seconds())
+		prometheus.GaugeValue, time.Until(state.Now).Seconds())
 	if c.a.Writing != nil {
 		c.collectWriting(to, c.a.Writing())
 	}
