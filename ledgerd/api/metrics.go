@@ -101,13 +101,17 @@ func (ledgerCollector) Describe(chan<- *prometheus.Desc) {}
 func (c ledgerCollector) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	up := prometheus.NewDesc("idem_store_up", "Whether the ledger's store answered this scrape.", nil, nil)
+	up := prometheus.NewDesc("idem_store_up", "Whether the ledger's store answers and takes writes, as /readyz says.", nil, nil)
 	state, err := c.a.Ledger.State(ctx, 1)
 	if err != nil {
 		to <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, 0)
 		return
 	}
-	to <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, 1)
+	works := 1.0
+	if c.a.ready.now(ctx) != nil {
+		works = 0 // it can be read, and takes no writes
+	}
+	to <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, works)
 	to <- prometheus.MustNewConstMetric(prometheus.NewDesc("idem_clock_ahead_seconds",
 		"How far the ledger's clock is ahead of this machine's (negative: behind). It never steps back: while it stands still no lease, hold or retention ends.", nil, nil),
 		prometheus.GaugeValue, time.Until(state.Now).Seconds())

@@ -6,8 +6,21 @@ import (
 	"time"
 
 	"idem/ledgerd/intent"
+	"idem/ledgerd/store"
 	"idem/ledgerd/wire"
 )
+
+// awaited is await that answers whatever happens.
+func (l *Ledger) awaited(ctx context.Context, op *wire.Op) (a wire.Answer) {
+	defer func() {
+		if what := recover(); what != nil {
+			err := store.Panicked("waiting", what)
+			l.o.Log.Error("a wait was broken off", "intent", op.Intent, "error", err)
+			a = l.failure(op.Kind, err)
+		}
+	}()
+	return l.await(ctx, op)
+}
 
 // await waits until an attempt has ended or a hold is answered, the wait is over, or ctx or the ledger ends.
 func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
@@ -24,6 +37,9 @@ func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
 
 	timer := time.NewTimer(ms(op.WaitMS))
 	defer timer.Stop()
+	// The first look is an operation like any other: it is not waited for for longer.
+	patience := time.NewTimer(max(ms(op.WaitMS), l.o.OperationTimeout))
+	defer patience.Stop()
 	looked, ends := false, timer.C
 	for {
 		select {
@@ -44,6 +60,11 @@ func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
 				return l.stillWaiting(ctx, op, what, w)
 			}
 			ends = nil
+		case <-patience.C:
+			if !looked {
+				l.waiters.remove(op.Intent, what, w)
+				return l.failure(op.Kind, errSlow)
+			}
 		case <-ctx.Done():
 			l.waiters.remove(op.Intent, what, w)
 			return l.failure(op.Kind, context.Cause(ctx))

@@ -26,6 +26,7 @@ const (
 func (l *Ledger) decide(key string, jobs []*job) {
 	fresh := slices.ContainsFunc(jobs, func(j *job) bool { return j.fresh })
 	var written []unheard // writes whose effect is not known
+	begun := time.Now()
 	for conflicts, unknown := 0, 0; ; {
 		e, remembered, err := l.load(key, fresh && !l.o.SoleOwner || unknown > 0 || conflicts > 0)
 		if err != nil {
@@ -66,7 +67,7 @@ func (l *Ledger) decide(key string, jobs []*job) {
 			l.settle(key, jobs, next)
 			return
 		case errors.Is(err, store.ErrConflict):
-			if conflicts++; conflicts > mostConflicts {
+			if conflicts++; conflicts > mostConflicts || time.Since(begun) > l.o.OperationTimeout {
 				l.giveUp(key, jobs, errContended)
 				return
 			}
@@ -80,7 +81,8 @@ func (l *Ledger) decide(key string, jobs []*job) {
 		default:
 			l.counts.add(countUnknownWrites, 1)
 			written = append(written, unheardOf(next, w.Expect, jobs))
-			if unknown++; unknown > mostUnknown {
+			// One that took long is not followed by another that would end after its callers' time.
+			if unknown++; unknown > mostUnknown || time.Since(begun) > l.o.OperationTimeout/2 {
 				l.giveUp(key, jobs, err)
 				return
 			}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/wire"
 )
 
 // Do answers the operations of one batch, in order. An operation that is wrong or fails has an answer of its own.
-// It blocks for an await until the wait is over or ctx ends. What is still under way when ctx ends goes on; its answer
-// then says that nothing is known of it. Results that would make the answers larger than one reply may be are to be
+// It blocks for an await until the wait is over or ctx ends, and for all else until OperationTimeout at most. What is
+// still under way by then goes on, or is dropped; its answer says that nothing is known of it. Results that would make the answers larger than one reply may be are to be
 // fetched.
 func (l *Ledger) Do(ctx context.Context, ops []wire.Op) []wire.Answer {
 	b := &batch{answers: make([]wire.Answer, len(ops)), left: len(ops), whole: make(chan struct{})}
@@ -23,11 +24,21 @@ func (l *Ledger) Do(ctx context.Context, ops []wire.Op) []wire.Answer {
 	for i := range ops {
 		l.start(ctx, &ops[i], func(a wire.Answer) { b.set(i, a) })
 	}
-	select {
-	case <-b.whole:
-		return b.answers
-	case <-ctx.Done():
-		return b.cut(func(i int) wire.Answer { return l.failure(ops[i].Kind, context.Cause(ctx)) })
+	over := time.NewTimer(l.o.OperationTimeout)
+	defer over.Stop()
+	for {
+		select {
+		case <-b.whole:
+			return b.answers
+		case <-over.C:
+			for i := range ops {
+				if ops[i].Kind != wire.OpAwait { // which knows itself how long it may take
+					b.set(i, l.failure(ops[i].Kind, errSlow))
+				}
+			}
+		case <-ctx.Done():
+			return b.cut(func(i int) wire.Answer { return l.failure(ops[i].Kind, context.Cause(ctx)) })
+		}
 	}
 }
 
@@ -43,7 +54,7 @@ type batch struct {
 func (b *batch) set(i int, a wire.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.over {
+	if b.over || b.answers[i].Kind != "" {
 		return
 	}
 	b.answers[i] = a
@@ -90,7 +101,7 @@ func (l *Ledger) start(ctx context.Context, op *wire.Op, answer func(wire.Answer
 		}
 		l.end(op, &job{cmd: cmd, bytes: b}, answer)
 	case wire.OpAwait:
-		go func() { answer(l.await(ctx, op)) }()
+		go func() { answer(l.awaited(ctx, op)) }()
 	case wire.OpFetch:
 		l.fetch(ctx, op, answer)
 	default:

@@ -44,5 +44,11 @@ var errContended = fmt.Errorf("%w: the record changes faster than it can be deci
 // errUncertain says of a human's answer that it may have taken effect, and that others changed the record since.
 var errUncertain = fmt.Errorf("%w: the answer may have taken effect, look at it again", store.ErrUnavailable)
 
+// errLate says that others were decided first until it was too late: nothing was done.
+var errLate = fmt.Errorf("%w: the operation waited for as long as it may take", store.ErrUnavailable)
+
+// errSlow says that the time of an operation was over before it was decided. It may have its effect still.
+var errSlow = fmt.Errorf("%w: it did not answer within the time that an operation may take", store.ErrUnavailable)
+
 // errPending says that a write was sent whose effect is not known, and that it may happen still.
 var errPending = fmt.Errorf("%w: a write may have happened, or may happen yet", store.ErrUnavailable)

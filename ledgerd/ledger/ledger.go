@@ -22,6 +22,7 @@ type Ledger struct {
 	waiters waiters
 	leases  leases
 	outage  outage
+	proof   proof
 	recall  recall
 	events  hub
 	counts  counters
@@ -50,7 +51,8 @@ func New(o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{o: o, store: o.Store, writer: rand.Text()[:16]}
+	l := &Ledger{o: o, store: guarded{o.Store}, writer: rand.Text()[:16]}
+	l.proof = newProof(l.writer)
 	l.recall.base = time.Now()
 	l.records = newCache[*entry](o.CachedRecordBytes)
 	l.results = newCache[*storedResult](o.CachedResultBytes)

@@ -90,6 +90,7 @@ func TestAFullRecordRefusesWithATime(t *testing.T) {
 
 func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
 	b := open(t)
+	b.proof.worked.Store(int64(time.Since(b.proof.base) + time.Hour)) // so that Ready does not wait for a write
 	release := b.kept.stalled()
 	got := make(chan wire.Answer, 1)
 	go func() { got <- b.do(reserve("a1", "i", "f", "r")) }()

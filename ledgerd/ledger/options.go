@@ -35,7 +35,11 @@ type Options struct {
 	// take, with all that it costs to keep them. Default 32 MiB and 64 MiB.
 	CachedRecordBytes, CachedResultBytes int64
 
-	// StoreTimeout bounds each call of the store. Default 10 s.
+	// OperationTimeout is how long an operation may take, whatever the store does, the wait of an await apart: at its
+	// end it is answered with ledger_unavailable. It also bounds each call of the store that an operation makes. Default
+	// 4 s: less than the 5 s that a filter waits by default (ledger.timeout), so that it hears the ledger's own words.
+	OperationTimeout time.Duration
+	// StoreTimeout bounds each call of the store that is made for people, or for housekeeping. Default 10 s.
 	StoreTimeout time.Duration
 	// SweepEvery is how often records that are due are looked for, and PollEvery how often those are looked at again
 	// that somebody waits for. Default 1 s.
@@ -65,6 +69,7 @@ func (o Options) withDefaults() (Options, error) {
 	number(&wrong, "WaitersPerRow", &o.WaitersPerRow, 10_000)
 	number(&wrong, "CachedRecordBytes", &o.CachedRecordBytes, 32<<20)
 	number(&wrong, "CachedResultBytes", &o.CachedResultBytes, 64<<20)
+	number(&wrong, "OperationTimeout", &o.OperationTimeout, 4*time.Second)
 	number(&wrong, "StoreTimeout", &o.StoreTimeout, 10*time.Second)
 	number(&wrong, "SweepEvery", &o.SweepEvery, time.Second)
 	number(&wrong, "PollEvery", &o.PollEvery, time.Second)

@@ -106,7 +106,7 @@ func (l *Ledger) resumed(now time.Time) (time.Time, error) {
 
 // resumeAmongOthers decides whether the ledger as a whole was away, and says so to the other nodes. The caller holds mu.
 func (l *Ledger) resumeAmongOthers(now time.Time) error {
-	ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
+	ctx, cancel := context.WithTimeout(l.ctx, l.o.OperationTimeout)
 	defer cancel()
 	resumed, err := l.momentSetting(ctx, settingResumed)
 	if err != nil {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"idem/ledgerd/intent"
 	"idem/ledgerd/store"
@@ -141,8 +142,12 @@ func (l *Ledger) answer(ctx context.Context, key string, j *job) (*entry, error)
 	done := make(chan *job, 1)
 	j.fresh, j.ends, j.done = true, true, func(j *job) { done <- j }
 	l.submit(key, j)
+	over := time.NewTimer(l.o.OperationTimeout)
+	defer over.Stop()
 	select {
 	case j = <-done:
+	case <-over.C:
+		return nil, errSlow
 	case <-ctx.Done():
 		return nil, unavailable(ctx.Err())
 	}

@@ -2,10 +2,12 @@ package ledger
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
 	"idem/ledgerd/intent"
+	"idem/ledgerd/store"
 )
 
 // job is one command on its way through a record's queue.
@@ -18,7 +20,8 @@ type job struct {
 	// ends says that the command ends or prolongs an execution, or is a human's: it is not refused for want of room
 	// before double the limit is reached.
 	ends   bool
-	waiter *waiter // whose first look this is
+	waiter *waiter   // whose first look this is
+	since  time.Time // when it came
 
 	verdict   intent.Verdict
 	at        time.Time // when it was decided
@@ -57,6 +60,7 @@ func (q *queues) shard(key string) *shard {
 func (l *Ledger) submit(key string, j *job) {
 	l.gate.RLock()
 	defer l.gate.RUnlock()
+	j.since = time.Now()
 	most := int64(l.o.QueuedOps)
 	if j.ends {
 		most *= 2
@@ -140,11 +144,43 @@ func (l *Ledger) run(s *shard, key string) {
 		}
 		s.mu.Unlock()
 
-		l.decide(key, jobs)
+		if timely := l.timely(jobs); len(timely) > 0 {
+			l.decided(key, timely)
+		}
 		for _, j := range jobs {
 			l.account(key, j)
 			l.queued.Add(-1)
 			j.done(j)
 		}
 	}
+}
+
+// timely gives the jobs that are still worth deciding. Whoever asked for the others was answered meanwhile; they have no
+// effect.
+func (l *Ledger) timely(jobs []*job) []*job {
+	now := time.Now()
+	late := func(j *job) bool { return now.Sub(j.since) > l.o.OperationTimeout }
+	if !slices.ContainsFunc(jobs, late) {
+		return jobs
+	}
+	var timely []*job
+	for _, j := range jobs {
+		if late(j) {
+			j.err = errLate
+		} else {
+			timely = append(timely, j)
+		}
+	}
+	return timely
+}
+
+// decided is decide for a record whose bytes, or whose store, may make it panic: that must not end what this process is
+// doing for all other records.
+func (l *Ledger) decided(key string, jobs []*job) {
+	defer func() {
+		if what := recover(); what != nil {
+			l.giveUp(key, jobs, store.Panicked("deciding", what))
+		}
+	}()
+	l.decide(key, jobs)
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 )
 
-// settingReady holds the moment at which the ledger was last found to be ready.
-const settingReady = "ledger.ready"
-
-// Ready says why the ledger cannot work now: nil if the store answers and writes. It costs a write; who lets everybody
-// ask keeps the answer for a while.
+// Ready says why the ledger cannot work now: nil if the store answers, and takes every kind of write that calls need.
+// Where no call has shown that a moment ago, or one failed, it costs three writes; who lets everybody ask keeps the
+// answer for a while.
 func (l *Ledger) Ready(ctx context.Context) error {
 	l.gate.RLock()
 	closed := l.closed
@@ -20,10 +18,17 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
-	defer cancel()
-	if err := l.setMoment(ctx, settingReady, now); err != nil {
-		return unavailable(err)
+	if l.proof.fresh() {
+		return nil
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(ctx, l.o.OperationTimeout)
+	defer cancel()
+	proved := make(chan error, 1)
+	go func() { proved <- l.prove(ctx, now) }()
+	select {
+	case err := <-proved:
+		return err
+	case <-ctx.Done(): // whatever the store does with that
+		return unavailable(ctx.Err())
+	}
 }

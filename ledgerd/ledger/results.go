@@ -69,7 +69,7 @@ func (l *Ledger) holding(ctx context.Context, a wire.Answer, r *wire.Result, inl
 // among, are as good as none.
 func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*storedResult, error) {
 	epoch := l.results.now()
-	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.o.OperationTimeout)
 	defer cancel()
 	b, err := l.store.Result(ctx, r.Attempt)
 	if errors.Is(err, store.ErrNotFound) {

@@ -10,7 +10,7 @@ import (
 	"idem/ledgerd/store"
 )
 
-// The calls of the store. Each ends within StoreTimeout, and whether the store can do what it is asked to is noted, for
+// The calls of the store that decide operations. Each ends within OperationTimeout, and whether the store can do what it is asked to is noted, for
 // that is how an outage is noticed (outage.go).
 
 // load gives a record, from memory if it may.
@@ -43,6 +43,7 @@ func (l *Ledger) load(key string, fresh bool) (e *entry, remembered bool, err er
 // swap writes, and notes whether the store can.
 func (l *Ledger) swap(w *store.Write) (uint64, error) {
 	version, err := l.store.Swap(l.call(), *w)
+	l.proof.note(w, err)
 	switch {
 	case err == nil:
 		l.outage.wrote(w.Now)
@@ -105,13 +106,13 @@ type callTime struct {
 }
 
 // call gives a context for a call of the store that is nobody's in particular. Calls of about the same time share one,
-// which ends no sooner than three quarters of StoreTimeout after any of them began: a timer for each would cost more
+// which ends no sooner than three quarters of OperationTimeout after any of them began: a timer for each would cost more
 // than the rest of the call.
 func (l *Ledger) call() context.Context {
 	now := time.Now()
 	c := l.calls.Load()
-	if c == nil || now.Sub(c.made) > l.o.StoreTimeout/4 {
-		ctx, cancel := context.WithTimeout(l.ctx, l.o.StoreTimeout)
+	if c == nil || now.Sub(c.made) > l.o.OperationTimeout/4 {
+		ctx, cancel := context.WithTimeout(l.ctx, l.o.OperationTimeout)
 		context.AfterFunc(ctx, cancel)
 		c = &callTime{ctx, now}
 		l.calls.Store(c)

@@ -20,6 +20,9 @@ const sweepBatch = 1024
 // ends when the next is due, which begins with leases again.
 func (l *Ledger) sweep(ctx context.Context) {
 	at, err := l.moment()
+	if err == nil && (l.outage.failing.Load() || l.proof.doubted()) {
+		err = l.prove(ctx, at.Now) // that a setting can be written does not say that calls can
+	}
 	if err == nil {
 		err = l.beat(ctx, at.Now)
 	}

@@ -19,7 +19,7 @@ const oldestServer = 140_000
 //   - The schema alone is searched, so that nothing else is ever meant.
 //   - Roles and databases may have time limits of their own. A statement_timeout could cut off the wait for a synchronous
 //     standby of a write that has already happened: requests are bounded by our own timeout. A lock is waited for for
-//     less than that, so that such a failure is a sure one.
+//     less than half of that, so that such a failure is a sure one, and the ledger hears of it in its own time.
 //   - Every statement has one good plan, by its index, whatever the size of the tables was when a session made its plans.
 //     A bitmap scan would not leave the marks by which later scans pass over what was removed.
 const sessionSQL = `SELECT
@@ -39,7 +39,7 @@ const sessionSQL = `SELECT
 func (s *Store) session(ctx context.Context, c *pgx.Conn) (Promise, error) {
 	var p Promise
 	var number int
-	lockTimeout := strconv.FormatInt(s.options.Timeout.Milliseconds()*5/8, 10)
+	lockTimeout := strconv.FormatInt(s.options.Timeout.Milliseconds()*5/16, 10)
 	row := c.QueryRow(ctx, sessionSQL, pgx.QueryExecModeExec, s.schema, lockTimeout)
 	err := row.Scan(&p.Commit, nil, nil, nil, nil, nil, nil, nil, nil,
 		&number, &p.Version, &p.Fsync, &p.FullPages, &p.SynchronousStandbys, &p.Standbys, &p.Database)

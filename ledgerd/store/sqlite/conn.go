@@ -30,6 +30,10 @@ type statement struct {
 	row  row
 }
 
+// busyTimeout is how long a connection waits for another program's lock, in ms: less than an operation of the ledger may
+// take, so that its answer says why.
+const busyTimeout = "busy_timeout = 2500"
+
 func connect(ctx context.Context, path string, pragmas ...string) (*conn, error) {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
 	connector, err := sqlite.NewConnector(u.String())

@@ -85,7 +85,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	c, err := connect(ctx, s.path,
-		"busy_timeout = 5000",
+		busyTimeout,
 		"trusted_schema = OFF",
 		"temp_store = MEMORY",
 		fmt.Sprintf("cache_size = -%d", s.options.PageBytes>>10),

@@ -21,7 +21,7 @@ type reader struct {
 
 func (s *Store) newReader(ctx context.Context) (*reader, error) {
 	c, err := connect(ctx, s.path,
-		"busy_timeout = 5000",
+		busyTimeout,
 		"trusted_schema = OFF",
 		"query_only = ON",
 		fmt.Sprintf("cache_size = -%d", s.options.PageBytes>>13),
