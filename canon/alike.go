@@ -34,7 +34,7 @@ func (r *reading) keepApart() {
 	if len(r.alike) < 2 {
 		return
 	}
-	slices.SortFunc(r.alike, func(a, b alike) int { return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.at, b.at)) })
+	r.sortAlike()
 	who := int32(-1)
 	if r.args >= 0 {
 		who = r.customerOf()
@@ -53,6 +53,33 @@ func (r *reading) keepApart() {
 	}
 }
 
+// sortAlike brings texts of one sum together. Where they are many it sorts by the bytes of the sums, the lowest first,
+// which takes the same time whatever they are.
+func (r *reading) sortAlike() {
+	const few = 256
+	if len(r.alike) < few {
+		slices.SortFunc(r.alike, func(a, b alike) int { return cmp.Compare(a.sum, b.sum) })
+		return
+	}
+	from, to := r.alike, make([]alike, len(r.alike))
+	for shift := 0; shift < 64; shift += 8 {
+		var starts [256]int
+		for i := range from {
+			starts[byte(from[i].sum>>shift)]++
+		}
+		at := 0
+		for digit, n := range starts {
+			starts[digit], at = at, at+n
+		}
+		for i := range from {
+			digit := byte(from[i].sum >> shift)
+			to[starts[digit]] = from[i]
+			starts[digit]++
+		}
+		from, to = to, from
+	}
+}
+
 // addAlike collects the texts in a value that counts.
 func (r *reading) addAlike(from int32) {
 	for i := from; i < r.values[from].next; {
@@ -65,10 +92,11 @@ func (r *reading) addAlike(from int32) {
 		switch {
 		case v.kind != '"':
 		case v.address > 0:
-			r.alike = append(r.alike, alike{sum(r.addresses[v.address-1]), i - 1})
+			r.alike = doubled(r.alike, alike{sum(r.addresses[v.address-1]), i - 1})
 		case v.elastic:
-			r.side = r.amounts[v.money-1].AppendJSON(r.side[:0])
-			r.alike = append(r.alike, alike{sum(aliasing(r.side)), i - 1})
+			amount := r.amounts.at(v.money - 1)
+			r.side = append(amount.Minor.AppendText(r.side[:0]), amount.Currency...)
+			r.alike = doubled(r.alike, alike{sum(aliasing(r.side)), i - 1})
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package canon
 
-import "idem/canon/money"
+import (
+	"slices"
+
+	"idem/canon/money"
+)
 
 // currency is what an object says about the money in it.
 type currency struct {
@@ -113,7 +117,7 @@ func (r *reading) readMembers(i int32, root bool) {
 			if r.readMember(m, of, field) {
 				// An object has one field amount in its canonical form, or each keeps the name that it has.
 				m.minor = m.rule == 0 && amounts == 1 && (m.known == minorName || m.known == centsName)
-				if of.code != "" && r.amounts[m.money-1].Currency == of.code {
+				if of.code != "" && r.amounts.at(m.money-1).Currency == of.code {
 					read = c
 				}
 			}
@@ -203,6 +207,37 @@ func (r *reading) readText(v *value, field money.Field) {
 }
 
 func (r *reading) keep(v *value, amount money.Amount) {
-	r.amounts = append(r.amounts, amount)
-	v.money, v.reason = int32(len(r.amounts)), money.Read
+	r.amounts.add(amount)
+	v.money, v.reason = int32(r.amounts.n), money.Read
+}
+
+// amounts is a list that grows without a copy of what is in it: a body may hold a hundred thousand.
+type amounts struct {
+	chunks []*[chunk]money.Amount
+	n      int
+}
+
+const chunk = 64
+
+func (a *amounts) add(one money.Amount) {
+	if a.n == chunk*len(a.chunks) {
+		a.chunks = doubled(a.chunks, new([chunk]money.Amount))
+	}
+	a.chunks[a.n/chunk][a.n%chunk] = one
+	a.n++
+}
+
+func (a *amounts) at(i int32) *money.Amount { return &a.chunks[i/chunk][i%chunk] }
+
+// empty lets go of the amounts, and of the memory beyond what most bodies need.
+func (a *amounts) empty() {
+	const usual = 128
+	a.chunks = a.chunks[:min(len(a.chunks), usual)]
+	for i := 0; i*chunk < a.n && i < len(a.chunks); i++ {
+		clear(a.chunks[i][:])
+	}
+	if cap(a.chunks) > usual {
+		a.chunks = slices.Clip(slices.Clone(a.chunks))
+	}
+	a.n = 0
 }

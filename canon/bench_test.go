@@ -61,3 +61,23 @@ func BenchmarkRead(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkShapes reads the bodies that take the most time for their size.
+func BenchmarkShapes(b *testing.B) {
+	for _, s := range shapes() {
+		b.Run(s.name, func(b *testing.B) {
+			reader, err := canon.New(s.settings, canon.Key{Secret: []byte("a key of the deployment")})
+			if err != nil {
+				b.Fatal(err)
+			}
+			call := s.call(1 << 18)
+			b.SetBytes(int64(len(call.Body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := reader.Read(call); (err != nil) != s.refused {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -105,7 +105,7 @@ func (r *reading) findAddresses() {
 		if string(arena[start:]) != address {
 			r.arena, address = arena, aliasing(arena[start:])
 		}
-		r.addresses = append(r.addresses, address)
+		r.addresses = doubled(r.addresses, address)
 		v.address = int32(len(r.addresses))
 	}
 }

@@ -265,7 +265,7 @@ func (x *explanation) money(v *value) {
 	case v.rule > 0:
 		why = "the rule says what its number means: " + why
 	}
-	x.add(ruleMoney, x.written(v), string(x.amounts[v.money-1].AppendJSON(nil)), why)
+	x.add(ruleMoney, x.written(v), string(x.amounts.at(v.money-1).AppendJSON(nil)), why)
 }
 
 func (x *explanation) whyRaw(v *value) string {

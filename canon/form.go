@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +23,8 @@ func (t *tree) readForm(body []byte) *Error {
 	if strings.HasPrefix(t.body, "\xef\xbb\xbf") {
 		return &Error{Code: codeMalformed, Detail: "the body begins with a byte order mark"}
 	}
-	pairs := t.pairs[:0]
+	fields := 1 + strings.Count(t.body, "&")
+	pairs := slices.Grow(t.pairs[:0], min(fields, MaxValues/2))
 	for off := 0; off < len(t.body); {
 		end := len(t.body)
 		if at := strings.IndexByte(t.body[off:], '&'); at >= 0 {
@@ -45,8 +47,9 @@ func (t *tree) readForm(body []byte) *Error {
 	}
 	t.pairs = pairs
 	t.readLists()
-	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.name, b.name) })
+	sortPairs(pairs, false)
 
+	t.room(2*len(pairs) + 1)
 	t.add(-1, 0, '{').end = int32(len(body))
 	for len(pairs) > 0 {
 		same := 1
@@ -72,6 +75,38 @@ func (t *tree) readForm(body []byte) *Error {
 	return nil
 }
 
+// sortPairs sorts by the names, or by the lists that they stand in, and by their place in the body where those are one.
+func sortPairs(pairs []pair, lists bool) {
+	name := func(i int32) string {
+		if lists {
+			return listOf(pairs[i].name)
+		}
+		return pairs[i].name
+	}
+	order := make([]named, len(pairs))
+	sorted := true
+	for i := range order {
+		order[i] = nameAt(name(int32(i)), int32(i))
+		sorted = sorted && (i == 0 || name(int32(i-1)) <= name(int32(i)))
+	}
+	if sorted {
+		return
+	}
+	slices.SortFunc(order, func(a, b named) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		if c := strings.Compare(name(a.at), name(b.at)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	was := slices.Clone(pairs)
+	for i := range order {
+		pairs[i] = was[order[i].at]
+	}
+}
+
 // listOf gives the list that a form's field stands in (items[] of items[][sku]), as PHP and Rack write and read it; empty:
 // in none.
 func listOf(name string) string {
@@ -84,12 +119,12 @@ func listOf(name string) string {
 // readLists finds the lists whose elements have several fields. Their order among each other says which element each
 // belongs to: items[][sku]=a&items[][qty]=2&items[][sku]=b is not items[][sku]=a&items[][sku]=b&items[][qty]=2.
 func (t *tree) readLists() {
-	for _, p := range t.pairs {
-		if listOf(p.name) != "" {
-			t.lists = append(t.lists, p)
+	for i := range t.pairs {
+		if listOf(t.pairs[i].name) != "" {
+			t.lists = doubled(t.lists, t.pairs[i])
 		}
 	}
-	slices.SortStableFunc(t.lists, func(a, b pair) int { return strings.Compare(listOf(a.name), listOf(b.name)) })
+	sortPairs(t.lists, true)
 	kept := t.lists[:0]
 	for rest := t.lists; len(rest) > 0; {
 		n := 1
@@ -131,17 +166,17 @@ func (t *tree) readPair(off, end int) (pair, *Error) {
 	if at < off {
 		at = end
 	}
-	name, err := t.unescape(off, at, "")
+	name, err := t.unescape(off, at, "", false)
 	if err != nil {
 		return pair{}, err
 	}
 	start := min(at+1, end)
-	text, err := t.unescape(start, end, "/"+escapeToken(name))
+	text, err := t.unescape(start, end, name, true)
 	return pair{name: name, text: text, off: int32(start), end: int32(end)}, err
 }
 
-// unescape reads percent escapes and plus signs.
-func (t *tree) unescape(off, end int, pointer string) (string, *Error) {
+// unescape reads percent escapes and plus signs. value says whether it is the value of the field of.
+func (t *tree) unescape(off, end int, of string, value bool) (string, *Error) {
 	raw := t.body[off:end]
 	text := raw
 	if strings.IndexByte(raw, '%') >= 0 || strings.IndexByte(raw, '+') >= 0 {
@@ -152,8 +187,7 @@ func (t *tree) unescape(off, end int, pointer string) (string, *Error) {
 				t.arena = append(t.arena, ' ')
 			case '%':
 				if i+2 >= len(raw) || unhex(raw[i+1]) < 0 || unhex(raw[i+2]) < 0 {
-					return "", &Error{Code: codeMalformed, Pointer: shortened(pointer), Offset: int64(off + i),
-						Detail: "% is not followed by two hex digits: a percent sign is written %25"}
+					return "", malformedText(of, value, off+i, "% is not followed by two hex digits: a percent sign is written %25")
 				}
 				t.arena = append(t.arena, byte(unhex(raw[i+1])<<4|unhex(raw[i+2])))
 				i += 2
@@ -164,9 +198,18 @@ func (t *tree) unescape(off, end int, pointer string) (string, *Error) {
 		text = aliasing(t.arena[start:])
 	}
 	if !utf8.ValidString(text) {
-		return "", &Error{Code: codeMalformed, Pointer: shortened(pointer), Offset: int64(off), Detail: "the text is no UTF-8"}
+		return "", malformedText(of, value, off, "the text is no UTF-8")
 	}
 	return text, nil
+}
+
+// malformedText refuses the value of a form's field, or a name.
+func malformedText(of string, value bool, at int, detail string) *Error {
+	err := &Error{Code: codeMalformed, Offset: int64(at), Detail: detail}
+	if value {
+		err.Pointer = shortened("/" + escapeToken(of))
+	}
+	return err
 }
 
 // unhex gives the value of a hex digit, or -1.

@@ -64,7 +64,7 @@ func (r *reading) isCovered(i int32) bool {
 			return true
 		case v.parent == object && v.gone == taken:
 			return true
-		case v.parent == object && v.money > 0 && r.amounts[v.money-1].Currency == code:
+		case v.parent == object && v.money > 0 && r.amounts.at(v.money-1).Currency == code:
 			return true
 		}
 	}

@@ -67,6 +67,7 @@ func shapes() []shape {
 		{name: "numbers", body: filled("[", strings.Repeat("9", 3600)+"e-400,", "0]")},
 		{name: "huge amounts", body: numbered(`"currency":"USD",`, func(n int) string { return fmt.Sprintf(`"x%d_fee":1e400`, n) })},
 		{name: "texts of one reading", body: filled("[", `"$1","$1.0",`, "0]")},
+		{name: "amounts", body: filled("[", `"$12.00","$12.01",`, "0]")},
 		{name: "addresses of one reading", body: filled("[", `"A@b.io","a@b.io",`, "0]")},
 		{name: "texts of one reading beside a currency", body: numbered(`"fee":1,"ccy":"USD",`, func(n int) string { return fmt.Sprintf(`"n%d":"$1.%.*s"`, n, 1+n%9, "000000000") })},
 		{name: "a listed currency", settings: canon.Settings{Identity: []string{"/currency", "/z"}}, body: numbered(`"currency":"USD",`, func(n int) string { return fmt.Sprintf(`"x%d_fee":%d`, n, n) })},
@@ -89,6 +90,13 @@ func shapes() []shape {
 		{name: "a query", path: filled("/x?", "a=%41&", "")},
 		{name: "a path", path: filled("/", "%41-", "/x")},
 		{name: "fields", most: 1 << 19, settings: form, body: filled("", "a%41=1&", "b=1")},
+		{name: "fields of other names", settings: form, body: func(size int) string {
+			var b strings.Builder
+			for n := 0; b.Len() < size; n++ {
+				fmt.Fprintf(&b, "k%d=1&", n)
+			}
+			return b.String()
+		}},
 		{name: "plus signs", settings: form, body: filled("a=", "+", "")},
 		{name: "ampersands", settings: form, body: filled("a=1", "&", "")},
 	}

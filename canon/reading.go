@@ -4,10 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
-
-	"idem/canon/money"
 )
 
 // reading is the state of reading one call. It is reused from call to call.
@@ -25,7 +24,7 @@ type reading struct {
 	beside     int32 // what holds the args: the body, in MCP the params; -1: nothing
 	nouns      uint32
 	drops      bool // something is volatile
-	amounts    []money.Amount
+	amounts    amounts
 	addresses  []string // in their one form
 	alike      []alike
 	listed     []int32 // what each pointer of the rule's identity finds; -1: nothing
@@ -52,28 +51,9 @@ func (c *Canonicalizer) reading() *reading {
 func (c *Canonicalizer) release(r *reading) {
 	const usual = 1 << 19
 	r.forget()
-	clear(r.amounts)
-	clear(r.addresses)
-	r.addresses, r.alike, r.listed = r.addresses[:0], r.alike[:0], r.listed[:0]
-	r.amounts, r.order, r.out, r.side = r.amounts[:0], r.order[:0], r.out[:0], r.side[:0]
-	if cap(r.out) > usual {
-		r.out = nil
-	}
-	if cap(r.side) > usual {
-		r.side = nil
-	}
-	if cap(r.order) > usual>>4 {
-		r.order = nil
-	}
-	if cap(r.amounts) > usual>>6 {
-		r.amounts = nil
-	}
-	if cap(r.addresses) > usual>>4 {
-		r.addresses = nil
-	}
-	if cap(r.alike) > usual>>4 {
-		r.alike = nil
-	}
+	r.amounts.empty()
+	r.addresses, r.alike = emptied(r.addresses, usual>>4), emptied(r.alike, usual>>4)
+	r.listed, r.order, r.out, r.side = r.listed[:0], emptied(r.order, usual>>4), emptied(r.out, usual), emptied(r.side, usual)
 	r.target, r.tool, r.run, r.toolNamed, r.drops = target{}, "", "", false, false
 	c.readings.Put(r)
 }
@@ -105,7 +85,7 @@ func (r *reading) read(call *Call, explain bool) (Action, *Error) {
 	r.settle()
 
 	// The members of what is hashed stand in the order of their names.
-	out := append(r.out, '{')
+	out := append(slices.Grow(r.out, len(call.Body)), '{')
 	switch {
 	case r.args >= 0:
 		out = append(out, `"args":`...)

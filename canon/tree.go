@@ -55,6 +55,9 @@ const (
 	taken         // money took it in: the currency beside an amount, the amount in an object of amount and currency
 )
 
+// large is from how many bytes on it pays to count a body's values before it is read.
+const large = 1 << 16
+
 // tree holds the values of one body. Its slices are reused from call to call.
 type tree struct {
 	values  []value
@@ -76,20 +79,30 @@ func aliasing(b []byte) string {
 // forget lets go of the body, and of memory that only a rare body needs.
 func (t *tree) forget() {
 	const usual = 1 << 15
-	clear(t.values)
-	clear(t.pairs)
-	t.values, t.arena, t.pairs, t.lists, t.body = t.values[:0], t.arena[:0], t.pairs[:0], nil, ""
-	if cap(t.pairs) > usual {
-		t.pairs = nil
-	}
-	if cap(t.values) > usual {
-		t.values = nil
-	}
+	t.values, t.pairs = emptied(t.values, usual), emptied(t.pairs, usual)
+	t.arena, t.lists, t.body = t.arena[:0], nil, ""
 	if cap(t.arena) > usual<<4 {
 		t.arena = nil
 	}
 	t.input = bytes.Buffer{}
 	t.decoder.Reset(&t.input)
+}
+
+// emptied gives the memory of a slice back for use, cleared, or, where it is more than usual, none.
+func emptied[T any](used []T, usual int) []T {
+	if cap(used) > usual {
+		return nil
+	}
+	clear(used)
+	return used[:0]
+}
+
+// doubled appends, with twice the room where there is none: of a large slice append makes a copy at every fourth.
+func doubled[T any](to []T, one T) []T {
+	if n := len(to); n == cap(to) {
+		to = slices.Grow(to, n+16)
+	}
+	return append(to, one)
 }
 
 // add gives a new last value, linked into its parent, which is still open; nil beyond the limit. What is behind the
@@ -100,13 +113,32 @@ func (t *tree) add(parent, off int32, kind byte) *value {
 		return nil
 	}
 	if i == cap(t.values) {
-		t.values = slices.Grow(t.values, i+16)
-		clear(t.values[i:cap(t.values)])
+		t.room(2*i + 16)
 	}
 	t.values = t.values[:i+1]
 	v := &t.values[i]
 	v.parent, v.off, v.next, v.kind = parent, off, int32(i)+1, kind
 	return v
+}
+
+// room makes room for so many values in all.
+func (t *tree) room(n int) {
+	if n > cap(t.values) {
+		values := make([]value, len(t.values), min(n, MaxValues))
+		copy(values, t.values)
+		t.values = values
+	}
+}
+
+// mayHold gives how many values a JSON text has at most.
+func mayHold(text string) int {
+	values := 1
+	for i := range len(text) {
+		if c := text[i]; c == ',' || c == '[' || c == '{' {
+			values++
+		}
+	}
+	return values
 }
 
 func tooMany(off int32) *Error {
@@ -124,6 +156,9 @@ func (t *tree) readJSON(body []byte, deepest int) *Error {
 		return &Error{Code: codeMalformed, Detail: "the body is empty: a JSON value is missing"}
 	}
 
+	if len(body) > large {
+		t.room(mayHold(t.body))
+	}
 	parent, depth := int32(-1), 0
 	var name string
 	named := false // the next value of the object has its name

@@ -1,13 +1,20 @@
 package canon
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // appendValue appends the canonical form of a value: RFC 8785, but for numbers, which are exact, and for what the
 // document comment says of money and e-mails.
 func (r *reading) appendValue(dst []byte, i int32) []byte {
+	const most = 128 // bytes of nearly every value that is no text
 	v := &r.values[i]
+	if cap(dst)-len(dst) < most {
+		dst = slices.Grow(dst, len(dst)+most)
+	}
 	if v.money > 0 {
-		return r.amounts[v.money-1].AppendJSON(dst)
+		return r.amounts.at(v.money - 1).AppendJSON(dst)
 	}
 	switch v.kind {
 	case '{':
@@ -55,9 +62,7 @@ func (r *reading) appendObject(dst []byte, i int32) []byte {
 // sort orders members by their names: by insertion where they are few, as nearly always.
 func (r *reading) sort(members []int32) {
 	if len(members) > 16 {
-		slices.SortFunc(members, func(a, b int32) int {
-			return compareUTF16(r.values[a].canonicalName(), r.values[b].canonicalName())
-		})
+		r.sortMany(members)
 		return
 	}
 	for n := 1; n < len(members); n++ {
@@ -67,6 +72,46 @@ func (r *reading) sort(members []int32) {
 			members[k] = members[k-1]
 		}
 		members[k] = at
+	}
+}
+
+// named is something by the beginning of its name, which tells most names apart.
+type named struct {
+	head uint64 // the first eight bytes
+	at   int32
+}
+
+func nameAt(name string, at int32) named {
+	var head uint64
+	for i := range min(len(name), 8) {
+		head |= uint64(name[i]) << (56 - 8*i)
+	}
+	return named{head, at}
+}
+
+// sortMany orders many members by their names.
+func (r *reading) sortMany(members []int32) {
+	before := func(a, b int32) int { return compareUTF16(r.values[a].canonicalName(), r.values[b].canonicalName()) }
+	if slices.IsSortedFunc(members, before) { // as a form's always are
+		return
+	}
+	order := make([]named, len(members))
+	plain := true // no name is of characters whose order differs in UTF-16
+	for n, c := range members {
+		name := r.values[c].canonicalName()
+		order[n] = nameAt(name, c)
+		for i := 0; plain && i < min(len(name), 8); i++ {
+			plain = name[i] < 0xEE
+		}
+	}
+	slices.SortFunc(order, func(a, b named) int {
+		if plain && a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return before(a.at, b.at)
+	})
+	for n := range order {
+		members[n] = order[n].at
 	}
 }
 

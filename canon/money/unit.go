@@ -105,6 +105,9 @@ var symbolIndex, wordIndex = indexOf(symbolTable[:]), indexOf(wordTable[:])
 // find looks a text, which is not empty, up in rows, which are in order.
 func find(rows []row, starts *index, text []byte) (unit, bool) {
 	low, high := int(starts[text[0]]), int(starts[int(text[0])+1])
+	if len(text) == 1 && low < high { // it is the first of those that begin with it
+		high = low + 1
+	}
 	for low < high {
 		middle := (low + high) / 2
 		switch found := &rows[middle]; {
