@@ -58,10 +58,8 @@ func (x *examination) reach(what string, listener object) {
 		}
 		return
 	}
-	address := inner(listener, "address")
-	ip, err := netip.ParseAddr(text(address, "socket_address", "address"))
-	if inner(address, "socket_address") != nil && (err != nil || !ip.IsLoopback()) {
-		x.say(fail, what, "listener "+listenerName(listener), "its address is %s: whoever reaches it reaches the tool unguarded. Use an internal listener, or 127.0.0.1", addressText(address))
+	if !onLoopback(listener) {
+		x.say(fail, what, "listener "+listenerName(listener), "its address is %s: whoever reaches it reaches the tool unguarded. Use an internal listener, or 127.0.0.1", addressText(inner(listener, "address")))
 	}
 }
 
@@ -106,51 +104,4 @@ func sameAddress(own, endpoint object) bool {
 	ip, err := netip.ParseAddr(text(at, "address"))
 	everywhere := err == nil && ip.IsUnspecified()
 	return fmt.Sprint(at["port_value"]) == fmt.Sprint(to["port_value"]) && (everywhere || text(at, "address") == text(to, "address"))
-}
-
-// wayRound looks for other listeners that lead to the tool.
-func (x *examination) wayRound() {
-	x.question("way round", "no other listener leads to the tools", func() {
-		guarded := map[string]bool{}
-		for _, g := range x.guards {
-			for _, c := range x.guarded(g) {
-				for _, r := range append(c.runs, c.by) {
-					if r != nil && (r != c.by || c.rule.Inline) {
-						names, _ := r.clusters()
-						for _, n := range names {
-							guarded[n] = true
-						}
-					}
-				}
-			}
-		}
-		for _, m := range x.parts.managers() {
-			if x.isKnown(m) || m.listener["internal_listener"] != nil {
-				continue
-			}
-			for _, r := range m.all() {
-				names, _ := r.clusters()
-				for _, n := range names {
-					if guarded[n] {
-						x.say(warn, "way round", r.place(), "it leads to cluster %s, which guarded calls execute on, and Idem's filter is not here", n)
-					}
-				}
-			}
-		}
-	})
-}
-
-// isKnown says whether a manager is one that calls or executions come in by.
-func (x *examination) isKnown(m *manager) bool {
-	for _, g := range x.parts.guards() {
-		if listenerName(g.listener) == listenerName(m.listener) && g.place == m.place {
-			return true
-		}
-	}
-	for _, e := range x.executions {
-		if e.place == m.place {
-			return true
-		}
-	}
-	return false
 }

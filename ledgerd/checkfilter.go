@@ -3,6 +3,9 @@ package main
 import (
 	"slices"
 	"strings"
+	"time"
+
+	"idem/filter/policy"
 )
 
 // plugin judges the settings of the wasm plugin itself.
@@ -88,18 +91,57 @@ func (x *examination) place(g *guard) {
 		x.say(warn, what, g.place, "not seen: for which calls filter %s is switched on, for its configuration is %s", f.name, orWord(text(f.config, "@type"), "unknown"))
 	}
 	x.question(what, "every guarded call passes it, after the filters that authenticate", func() {
+		if flag(f.entry, "is_optional") {
+			x.say(fail, what, g.place, "http_filters: %s is_optional, so that an Envoy which has no wasm lets every call pass. Leave it out", f.name)
+		}
 		for i, other := range g.filters {
 			switch {
 			case i < g.at && other.is(".router.v3.Router"):
 				x.say(fail, what, g.place, "http_filters: %s stands after the router, so that no call reaches it", f.name)
 			case i > g.at && slices.ContainsFunc(authenticators, other.is) && !flag(other.entry, "disabled"):
 				x.say(fail, what, g.place, "http_filters: %s stands after %s, which answers guarded calls and executes them before that filter has seen the caller: put it first", other.name, f.name)
+			case i != g.at && other.plugin() != nil:
+				x.say(fail, what, g.place, "http_filters: %s guards beside %s, so that an inline execution waits for itself. Leave one out", other.name, f.name)
 			case i != g.at && other.config == nil:
 				x.say(warn, what, g.place, "not seen: what filter %s is, for its configuration comes from elsewhere", other.name)
 			}
 		}
 	})
 	x.scopes(g)
+	x.question("replies", "they leave this listener as the filter gives them", func() { x.replies(g) })
+}
+
+// replies looks for what changes the filter's replies, which are Envoy's own to Envoy, or loses them.
+func (x *examination) replies(g *guard) {
+	const what = "replies"
+	local := inner(g.config, "local_reply_config")
+	changed, brokenTold := local["body_format"] != nil, ""
+	for _, m := range list(local, "mappers") {
+		filter := shownWhole(m["filter"])
+		if strings.Contains(filter, "wasm.idem.broken_as") {
+			brokenTold += filter
+			continue
+		}
+		changed = changed || m["body"] != nil || m["body_format_override"] != nil || m["status_code"] != nil
+	}
+	if changed {
+		x.say(fail, what, g.place, "local_reply_config gives other bodies or statuses to the filter's replies, results that are replayed among them. Leave body_format, body, body_format_override and status_code out, but where wasm.idem.broken_as is asked for")
+	}
+	for _, rule := range x.config.Calls {
+		kinds := []string{"application/problem+json"}
+		if rule.Protocol == "mcp" {
+			kinds = []string{"application/json", "text/event-stream"}
+		}
+		for _, kind := range kinds {
+			if rule.Inline && rule.Mode == policy.Enforce && !strings.Contains(brokenTold, "'"+kind+"'") {
+				x.say(warn, what, g.place, "local_reply_config has no mapper for wasm.idem.broken_as == b'%s': where a tool's reply to an inline execution of rule %q breaks off, its caller gets Envoy's bare error, not that the call is in doubt. Take it from envoy/demo.yaml", kind, rule.Name)
+			}
+		}
+	}
+	const least = 5 * time.Second
+	if d, there := duration(g.config, "delayed_close_timeout"); !there || d < least {
+		x.say(warn, what, g.place, "delayed_close_timeout is %s: a worker that reads large bodies is busy for seconds, and a reply on a connection that is to be closed would be lost. Use 10s", orWord(text(g.config, "delayed_close_timeout"), "not set (Envoy's 1s)"))
+	}
 }
 
 // scopes looks whether what a rule's scope is read from is there.

@@ -61,6 +61,16 @@ func (m *manager) take(c sampleCall) (found []*taken) {
 	return found
 }
 
+// all gives every route of a manager.
+func (m *manager) all() (routes []*taken) {
+	for i, h := range list(m.routes, "virtual_hosts") {
+		for j, route := range list(h, "routes") {
+			routes = append(routes, &taken{m, h, i, route, j, false})
+		}
+	}
+	return routes
+}
+
 // virtualHost finds the virtual host of a host as Envoy does: its own name, the longest end (*.example.com), the longest
 // beginning (example.*), and then any.
 func virtualHost(routes object, host string) (found object, at int) {
