@@ -24,8 +24,11 @@ func lockExclusively(path string) (*os.File, error) {
 // signed says whether a ledgerd that had a database here has left that in the lock file: it goes with its process.
 func signed(*os.File) (bool, error) { return false, nil }
 
-// sign has nothing to write.
-func sign(*os.File) error { return nil }
+// sign has nothing to write: the file goes with its process.
+func sign(*os.File, []byte) error { return nil }
+
+// writeNote has nothing to write.
+func writeNote(*os.File, []byte) error { return nil }
 
 // unlock gives the data directory free, unless another file has come into the lock file's place.
 func unlock(f *os.File) error {

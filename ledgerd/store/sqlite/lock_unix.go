@@ -20,9 +20,10 @@ func lockExclusively(path string) (*os.File, error) {
 	}
 	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		owner, _ := os.ReadFile(path)
+		text, _ := os.ReadFile(path)
+		owner, _, _ := strings.Cut(string(text), " ")
 		return nil, errors.Join(fmt.Errorf("store/sqlite: %w: another ledgerd (process %s) holds %s", ErrInUse,
-			cmp.Or(strings.TrimSpace(string(owner)), "unknown, it is just starting"), path), f.Close())
+			cmp.Or(strings.TrimSpace(owner), "unknown, it is just starting"), path), f.Close())
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("store/sqlite: locking %s: %w", path, err), f.Close())
 	}
@@ -39,15 +40,20 @@ func signed(f *os.File) (bool, error) {
 	return err == nil && info.Size() > 0, err
 }
 
-// sign writes into the lock file who has it, for the message to whoever else wants it, and for good that there is a
-// database. It is never empty in between.
-func sign(f *os.File) error {
-	owner := fmt.Appendf(nil, "%d\n", os.Getpid())
-	_, err := f.WriteAt(owner, 0)
-	if err := errors.Join(err, f.Truncate(int64(len(owner))), f.Sync()); err != nil {
+// sign writes a note into the lock file: who has it, for the message to whoever else wants it, and for good that there is
+// a database. It is never empty in between.
+func sign(f *os.File, note []byte) error {
+	_, err := f.WriteAt(note, 0)
+	if err := errors.Join(err, f.Truncate(int64(len(note))), f.Sync()); err != nil {
 		return fmt.Errorf("writing %s: %w", f.Name(), err)
 	}
 	return nil
+}
+
+// writeNote writes a note of the same length as the one before, without syncing it.
+func writeNote(f *os.File, note []byte) error {
+	_, err := f.WriteAt(note, 0)
+	return err
 }
 
 // unlock gives the data directory free.

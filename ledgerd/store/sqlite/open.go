@@ -36,6 +36,7 @@ type Store struct {
 	wrote    chan struct{} // closed when the writer has ended
 	closing  chan struct{}
 	made     bool // by Open: there was no database
+	note     note // what the lock file says
 	close    sync.Once
 	closeErr error
 }
@@ -110,7 +111,14 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	before, err := readNote(s.lock)
+	if err != nil {
+		return err
+	}
 	if s.made, err = migrate(c, had); err != nil {
+		return err
+	}
+	if err := before.whole(c); err != nil {
 		return err
 	}
 	if info, err := os.Stat(s.path); err != nil {
@@ -137,7 +145,8 @@ func (s *Store) open(ctx context.Context) error {
 	if err := syncDir(filepath.Dir(s.path)); err != nil {
 		return err
 	}
-	return sign(s.lock)
+	s.note = note{version: s.writer.version, boot: bootID()}
+	return s.mark(running)
 }
 
 // create makes the database file, empty and for its owner only; SQLite gives its other files the same permissions.
@@ -184,7 +193,11 @@ func (s *Store) Close() error {
 			r := <-s.readers
 			s.closeErr = errors.Join(s.closeErr, r.conn.close())
 		}
-		_, err := s.writer.conn.number("PRAGMA wal_checkpoint(TRUNCATE)")
+		s.closeErr = errors.Join(s.closeErr, s.mark(closing))
+		busy, err := s.writer.conn.number("PRAGMA wal_checkpoint(TRUNCATE)")
+		if err == nil && busy == 0 { // else what is in the log stays there
+			err = s.mark(wasClosed)
+		}
 		s.closeErr = errors.Join(s.closeErr, err, s.release())
 	})
 	return s.closeErr

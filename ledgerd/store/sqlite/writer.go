@@ -141,6 +141,9 @@ func (w *writer) write(group []*asked) (err error) {
 		return unavailable("committing", err)
 	}
 	w.now, finished = latest, true
+	if err := w.store.noted(w.version); err != nil {
+		return unavailable("noting what was committed", err)
+	}
 	// It is durable, but only what the paths lead to is there for whoever starts next.
 	if err := w.store.place.check(); err != nil {
 		return err
