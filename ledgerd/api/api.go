@@ -35,7 +35,7 @@ type Desk interface {
 	Doubt(ctx context.Context, attempt string) (ledger.DoubtView, error)
 	Resolve(ctx context.Context, attempt string, r ledger.Resolution) (ledger.DoubtView, error)
 	State(ctx context.Context, limit int) (ledger.StateView, error)
-	Row(ctx context.Context, attempt string) (ledger.RowView, error)
+	Row(ctx context.Context, attempt, intent string) (ledger.RowView, error)
 	Reset(ctx context.Context) error
 	Subscribe(ctx context.Context) <-chan ledger.Event
 }

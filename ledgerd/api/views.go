@@ -21,7 +21,7 @@ func (a *API) state(w http.ResponseWriter, r *http.Request, _ string) {
 
 // row is GET /api/rows/{attempt}: one row and what happened to it.
 func (a *API) row(w http.ResponseWriter, r *http.Request, _ string) {
-	v, err := a.Ledger.Row(r.Context(), r.PathValue("attempt"))
+	v, err := a.Ledger.Row(r.Context(), r.PathValue("attempt"), r.URL.Query().Get("intent"))
 	if err != nil {
 		a.fail(w, r, err)
 		return

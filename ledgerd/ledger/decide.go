@@ -143,14 +143,11 @@ func (l *Ledger) step(e *entry, jobs []*job, at intent.Moment) (*entry, *store.W
 	names := next.Record.Results()
 	for _, p := range put {
 		if slices.Contains(names, p.Attempt) {
+			p.Attempt = storedName(e.key, p.Attempt)
 			w.Put = append(w.Put, p)
 		}
 	}
-	for _, name := range e.Record.Results() {
-		if !slices.Contains(names, name) {
-			w.Drop = append(w.Drop, name)
-		}
-	}
+	w.Drop = dropped(e.key, slices.DeleteFunc(e.Record.Results(), func(name string) bool { return slices.Contains(names, name) }))
 	if next.Record.Empty() {
 		return next, w
 	}

@@ -247,7 +247,7 @@ func TestAfterRetentionNothingIsLeft(t *testing.T) {
 		t.Errorf("%d records are left, %v", len(records), err)
 	}
 	for _, attempt := range []string{"a1", "b1"} {
-		if _, err := b.kept.Result(t.Context(), attempt); !errors.Is(err, store.ErrNotFound) {
+		if _, err := b.stored(t.Context(), hash(map[string]string{"a1": "i", "b1": "j"}[attempt]), attempt); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the result of %s is left: %v", attempt, err)
 		}
 	}

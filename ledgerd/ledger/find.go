@@ -122,7 +122,8 @@ func (l *Ledger) rows(ctx context.Context, index store.Index, limit int, take fu
 	return nil
 }
 
-// keyOfResult gives the record that an attempt's stored bytes say they belong to.
+// keyOfResult gives the record that an attempt's stored bytes say they belong to, where they stand under the attempt alone,
+// as an earlier ledgerd stored them.
 func (l *Ledger) keyOfResult(ctx context.Context, attempt string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.StoreTimeout)
 	defer cancel()

@@ -127,7 +127,7 @@ func TestWhatIsNotKnownIsNotFound(t *testing.T) {
 		}(),
 		"doubt":   func() error { _, err := b.Doubt(t.Context(), "a"); return err }(),
 		"resolve": func() error { _, err := b.Resolve(t.Context(), "a", Resolution{As: intent.Released}); return err }(),
-		"row":     func() error { _, err := b.Row(t.Context(), "a"); return err }(),
+		"row":     func() error { _, err := b.Row(t.Context(), "a", ""); return err }(),
 	} {
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: got %v", what, err)
@@ -259,19 +259,19 @@ func TestTheStateShowsTheNewestRows(t *testing.T) {
 	if len(s.Holds) != 1 || s.Holds[0].ID != hold.ID || len(s.InDoubt) != 1 || s.InDoubt[0].Attempt != "b1" || s.Counters["arrivals"] != 3 || !s.Now.Equal(b.clock.now()) {
 		t.Errorf("got %+v", s)
 	}
-	row, err := b.Row(t.Context(), "a1")
+	row, err := b.Row(t.Context(), "a1", "")
 	if err != nil || row.State != "committed" || row.Status != 201 || len(row.History) != 2 || row.History[1].Why != "committed" {
 		t.Errorf("the committed row is shown as %+v, %v", row, err)
 	}
-	if row, err := b.Row(t.Context(), "b1"); err != nil || row.State != "in_doubt" {
+	if row, err := b.Row(t.Context(), "b1", ""); err != nil || row.State != "in_doubt" {
 		t.Errorf("the row in doubt is shown as %+v, %v", row, err)
 	}
 	b.must(wire.AnswerExecute, reserve("c1", "k", "h", "run-a"))
-	if row, err := b.Row(t.Context(), "c1"); err != nil || row.State != "reserved" {
+	if row, err := b.Row(t.Context(), "c1", ""); err != nil || row.State != "reserved" {
 		t.Errorf("the reserved row is shown as %+v, %v", row, err)
 	}
 	b.must(wire.AnswerFenced, commit("a1", "i", "again"))
-	if row, err := b.Row(t.Context(), "a1"); err != nil || len(row.FencedCommits) != 1 {
+	if row, err := b.Row(t.Context(), "a1", ""); err != nil || len(row.FencedCommits) != 1 {
 		t.Errorf("the fenced commit is not shown: %+v, %v", row, err)
 	}
 }

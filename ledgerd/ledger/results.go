@@ -65,13 +65,34 @@ func (l *Ledger) holding(ctx context.Context, a wire.Answer, r *wire.Result, inl
 	return a
 }
 
+// storedName is the name of bytes in the store. An attempt's id is chosen outside, so that two intents may have one: each
+// has a name of its own there. What an earlier ledgerd stored stands under the attempt alone.
+func storedName(key, attempt string) string { return key + attempt }
+
+// dropped gives every name that bytes of a record may stand under which it no longer names.
+func dropped(key string, attempts []string) (names []string) {
+	for _, attempt := range attempts {
+		names = append(names, storedName(key, attempt), attempt)
+	}
+	return names
+}
+
+// stored reads the bytes of an attempt.
+func (l *Ledger) stored(ctx context.Context, key, attempt string) ([]byte, error) {
+	b, err := l.store.Result(ctx, storedName(key, attempt))
+	if errors.Is(err, store.ErrNotFound) {
+		return l.store.Result(ctx, attempt)
+	}
+	return b, err
+}
+
 // result reads the bytes that a record names. Bytes that are not those the record remembers, which their own intent is
 // among, are as good as none.
 func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*storedResult, error) {
 	epoch := l.results.now()
 	ctx, cancel := context.WithTimeout(ctx, l.o.OperationTimeout)
 	defer cancel()
-	b, err := l.store.Result(ctx, r.Attempt)
+	b, err := l.stored(ctx, key, r.Attempt)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
@@ -89,6 +110,6 @@ func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*sto
 	return stored, nil
 }
 
-// resultName names a result in memory. An attempt's failure and its late commit stand under one name in the store, and
+// resultName names a result in memory; the digest is of its intent too. An attempt's failure and its late commit stand under one name in the store, and
 // are two results here.
 func resultName(attempt, digest string) string { return attempt + " " + digest }

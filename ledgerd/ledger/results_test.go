@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestATooLargeResultIsCommittedWithoutItsBytes(t *testing.T) {
 			if got := a.Missing == wire.MissingTooLarge; got != c.missing {
 				t.Errorf("missing: %q", a.Missing)
 			}
-			_, err := b.kept.Result(t.Context(), "a1")
+			_, err := b.kept.Result(t.Context(), storedName(hash("i"), "a1"))
 			if stored := err == nil; stored == c.missing {
 				t.Errorf("stored: %v, %v", stored, err)
 			}
@@ -103,7 +104,7 @@ func TestAResultThatIsNotTheOneTheRecordNamesIsGivenToNobody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := store.Write{Key: hash("z"), Expect: rec.Version, Data: rec.Data, Put: []store.Result{{Attempt: "a1", Data: other}}}
+			w := store.Write{Key: hash("z"), Expect: rec.Version, Data: rec.Data, Put: []store.Result{{Attempt: storedName(hash("i"), "a1"), Data: other}}}
 			if _, err := b.kept.Store.Swap(context.Background(), w); err != nil {
 				t.Fatal(err)
 			}
@@ -126,10 +127,36 @@ func TestTwoCallsWithOneAttemptIdNeverSwapTheirResults(t *testing.T) {
 		}
 		for intent, want := range map[string]string{"i": "i's", "j": "j's"} {
 			a := b.must(wire.AnswerReplay, reserve("a2", intent, map[string]string{"i": "f", "j": "g"}[intent], "r"))
-			if a.Result != nil && string(a.Result.Body) != want {
+			if a.Result == nil || string(a.Result.Body) != want {
 				t.Errorf("%s got %s", intent, show(a))
 			}
 		}
+	}
+}
+
+// What an earlier ledgerd stored stands under the attempt alone: it is replayed, and goes with its record.
+func TestResultsThatAnEarlierLedgerdStoredAreReplayedAndRemoved(t *testing.T) {
+	b := open(t)
+	committed(b, "done")
+	data, err := b.kept.Result(t.Context(), storedName(hash("i"), "a1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := b.kept.Load(t.Context(), hash("i"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := store.Write{Key: hash("i"), Expect: rec.Version, Data: rec.Data, Put: []store.Result{{Attempt: "a1", Data: data}}, Drop: []string{storedName(hash("i"), "a1")},
+		Entries: []store.Entry{{Index: store.Due, At: b.clock.now()}}}
+	if _, err := b.kept.Store.Swap(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	b.forget()
+	b.same("replayed", b.must(wire.AnswerReplay, reserve("a2", "i", "f", "r")).Result, reply(201, "done"))
+	b.pass(25 * time.Hour)
+	b.sweep(t.Context())
+	if _, err := b.stored(t.Context(), hash("i"), "a1"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("after retention: %v, want ErrNotFound", err)
 	}
 }
 

@@ -60,7 +60,7 @@ func (l *Ledger) remove(key string, at intent.Moment) (bool, error) {
 	if !next.Empty() {
 		return false, nil
 	}
-	_, err = l.store.Swap(l.call(), store.Write{Key: key, Expect: e.version, Now: at.Now, Drop: e.Record.Results()})
+	_, err = l.store.Swap(l.call(), store.Write{Key: key, Expect: e.version, Now: at.Now, Drop: dropped(key, e.Record.Results())})
 	l.records.drop(key)
 	if err != nil {
 		return false, ignored(err, store.ErrConflict)

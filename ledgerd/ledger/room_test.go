@@ -48,7 +48,7 @@ func TestWhatIsOverMakesRoomInAFullStore(t *testing.T) {
 	if left, err := kept.Newest(t.Context(), 10); err != nil || len(left) != 2 {
 		t.Errorf("%d records are left, %v; want the one that executes and the one whose retention is not over", len(left), err)
 	}
-	if _, err := kept.Result(t.Context(), "gone-0"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := b.stored(t.Context(), hash("gone-0"), "gone-0"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the result of a record that went: %v, want ErrNotFound", err)
 	}
 	b.must(wire.AnswerError, reserve("new", "new", "new", "r"))

@@ -36,9 +36,20 @@ func (l *Ledger) State(ctx context.Context, limit int) (StateView, error) {
 	return s, nil
 }
 
-// Row gives the row of an attempt with what happened to it. Rows with a stored result, those that are or were in doubt,
-// and those that this node lets execute are always found; others while their record is among the newest. ErrNotFound.
-func (l *Ledger) Row(ctx context.Context, attempt string) (RowView, error) {
+// Row gives the row of an attempt with what happened to it, of the intent where it is given. Without one, those that are
+// or were in doubt and those that this node lets execute are always found; others while their record is among the newest.
+// ErrNotFound.
+func (l *Ledger) Row(ctx context.Context, attempt, intent string) (RowView, error) {
+	if intent != "" {
+		e, err := l.view(ctx, intent)
+		if err != nil {
+			return RowView{}, err
+		}
+		if row, ok := e.Record.Row(attempt); ok {
+			return rowView(e, &row), nil
+		}
+		return RowView{}, fmt.Errorf("attempt %q of intent %q: %w", attempt, intent, ErrNotFound)
+	}
 	if key, err := l.keyOfResult(ctx, attempt); err == nil {
 		e, err := l.view(ctx, key)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"idem/ledgerd/intent"
@@ -61,8 +62,9 @@ func (l *Ledger) wrote(epoch int64, e *entry, w *store.Write) {
 	}
 	l.records.put(epoch, e.key, e, e.weight())
 	for _, p := range w.Put {
+		attempt := strings.TrimPrefix(p.Attempt, e.key)
 		if r, err := decodeResult(p.Data); err == nil {
-			l.results.put(l.results.now(), resultName(p.Attempt, digestOf(&e.Record, p.Attempt)), r, r.weight(cap(p.Data)))
+			l.results.put(l.results.now(), resultName(attempt, digestOf(&e.Record, attempt)), r, r.weight(cap(p.Data)))
 		}
 	}
 }

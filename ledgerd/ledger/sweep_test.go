@@ -151,7 +151,7 @@ func TestACallInDoubtIsFoundBeforeAnyIndexHasIt(t *testing.T) {
 			if d, err := b.Doubt(t.Context(), "a1"); err != nil || d.State != "in_doubt" {
 				t.Fatalf("got %+v, %v", d, err)
 			}
-			if row, err := b.Row(t.Context(), "a1"); err != nil || row.State != "in_doubt" {
+			if row, err := b.Row(t.Context(), "a1", ""); err != nil || row.State != "in_doubt" {
 				t.Errorf("the row is %+v, %v", row, err)
 			}
 			if d, err := b.Resolve(t.Context(), "a1", Resolution{As: intent.Committed, By: "ada"}); err != nil || d.State != "committed" {

@@ -1,7 +1,7 @@
 // Calls in doubt, and what a human found out about them.
 
 import { get, post, tell } from './api.js';
-import { byId, facts, make, notice, runsOf, time } from './element.js';
+import { byId, facts, make, notice, rowLink, runsOf, time } from './element.js';
 import { parse, write } from './json.js';
 
 export async function showDoubts(changed) {
@@ -34,7 +34,7 @@ function card(doubt, changed) {
   return make('article', { class: 'card' },
     make('h3', {}, doubt.tool || 'call'),
     facts([
-      ['attempt', make('a', { href: '#rows/' + id }, id)], ['rule', doubt.rule], ['runs', runsOf(doubt.runs)],
+      ['attempt', make('a', { href: rowLink(id, doubt.intent) }, id)], ['rule', doubt.rule], ['runs', runsOf(doubt.runs)],
       ['fingerprint', make('code', {}, doubt.fingerprint)],
       ['execution began', time(doubt.granted)], ['in doubt since', time(doubt.since)],
       ['can be said not to have happened', wait > 0 ? ['from ', time(doubt.releasable_after)] : 'now'],

@@ -67,3 +67,8 @@ export function hideNotice() {
   byId('notice').hidden = true;
   byId('notice-text').textContent = '';
 }
+
+// rowLink leads to a row: an attempt alone finds the newest ones only, with its intent it is always found.
+export function rowLink(attempt, intent) {
+  return '#rows/' + encodeURIComponent(attempt + (intent ? '@' + intent : ''));
+}

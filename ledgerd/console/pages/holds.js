@@ -1,7 +1,7 @@
 // Open holds: what is asked, how it differs from the call that it may repeat, and the three answers.
 
 import { get, post, tell } from './api.js';
-import { byId, facts, make, notice, runsOf, time } from './element.js';
+import { byId, facts, make, notice, rowLink, runsOf, time } from './element.js';
 import { differenceTable } from './difference.js';
 import { write } from './json.js';
 
@@ -44,7 +44,7 @@ function card(hold, changed) {
       ['hold', make('code', {}, hold.id)], ['rule', hold.rule], ['runs', runsOf(hold.runs)],
       ['fingerprint', make('code', {}, hold.fingerprint)],
       ['held since', time(hold.opened)], ['denied, if nobody answers, at', time(hold.expires)],
-      ['may repeat the attempt', hold.of ? make('a', { href: '#rows/' + hold.of }, hold.of) : ''],
+      ['may repeat the attempt', hold.of ? make('a', { href: rowLink(hold.of, hold.intent) }, hold.of) : ''],
       ['that attempt is', hold.of_state && hold.of_state.replaceAll('_', ' ') + ', runs ' + runsOf(hold.of_runs)],
       ['that attempt arrived', hold.of_arrived && time(hold.of_arrived)],
     ]),

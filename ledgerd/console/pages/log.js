@@ -1,6 +1,6 @@
 // The live log: what arrived on the left, what the ledger did about it on the right.
 
-import { byId, make, outcomeOf, short, time } from './element.js';
+import { byId, make, outcomeOf, rowLink, short, time } from './element.js';
 import { oneLine } from './json.js';
 
 const most = 300; // lines that are kept
@@ -53,7 +53,7 @@ function line(event) {
       : make('td', { class: 'quiet' }, tool || '–'),
     make('td', {}, [words[event.kind] ?? event.kind, ' '], event.outcome && event.outcome !== words[event.kind] && outcomeOf(event.outcome)),
     make('td', { class: 'mono' },
-      event.attempt && make('a', { href: '#rows/' + event.attempt, title: 'attempt ' + event.attempt }, short(event.attempt)),
+      event.attempt && make('a', { href: rowLink(event.attempt, event.intent), title: 'attempt ' + event.attempt }, short(event.attempt)),
       event.hold && make('div', {}, make('a', { href: '#holds', title: 'hold ' + event.hold }, 'hold ' + short(event.hold))),
       event.fingerprint && make('div', { class: 'quiet', title: event.fingerprint }, short(event.fingerprint))));
 }

@@ -1,7 +1,7 @@
 // The newest rows, and one row with what happened to it.
 
 import { get, tell } from './api.js';
-import { byId, facts, make, outcomeOf, runsOf, short, time } from './element.js';
+import { byId, facts, make, outcomeOf, rowLink, runsOf, short, time } from './element.js';
 import { oneLine, write } from './json.js';
 
 export function showRows(rows) {
@@ -11,13 +11,14 @@ export function showRows(rows) {
     make('td', {}, row.tool || ''),
     make('td', { class: 'mono' }, runsOf(row.runs)),
     make('td', { class: 'mono' }, oneLine(row.action?.args ?? row.action)),
-    make('td', { class: 'mono' }, row.attempt ? make('a', { href: '#rows/' + row.attempt }, short(row.attempt)) : row.hold ? 'hold ' + short(row.hold) : ''),
+    make('td', { class: 'mono' }, row.attempt ? make('a', { href: rowLink(row.attempt, row.intent) }, short(row.attempt)) : row.hold ? 'hold ' + short(row.hold) : ''),
   )));
 }
 
-export async function showRow(attempt) {
-  byId('row-id').value = attempt;
-  const row = await tell(() => get('/api/rows/' + encodeURIComponent(attempt)));
+export async function showRow(id) {
+  byId('row-id').value = id;
+  const [, attempt, intent] = /^(.*)@([0-9a-f]{64})$/s.exec(id) || [id, id, ''];
+  const row = await tell(() => get('/api/rows/' + encodeURIComponent(attempt) + (intent && '?intent=' + intent)));
   if (!row) return byId('row').replaceChildren();
   const { history = [], audit = [], fenced_commits: fenced = [], action, runs, ...rest } = row;
   byId('row').replaceChildren(make('article', { class: 'card' },
