@@ -108,12 +108,17 @@ func (s *stream) OnHttpRequestTrailers(int) (action types.Action) {
 
 // takeBody copies the buffered body and decides.
 func (s *stream) takeBody(size int) types.Action {
-	if !s.plugin.worker.Room(size) {
-		if _, enforced := s.maxBodyBytes(); enforced {
-			s.send(s.plugin.worker.Full())
-			return types.ActionPause
+	worker := s.plugin.worker
+	if full, busy := !worker.Room(size), worker.Busy(size); full || busy {
+		switch _, enforced := s.maxBodyBytes(); {
+		case !enforced:
+			return s.letPass(true)
+		case full:
+			s.send(worker.Full())
+		default:
+			s.send(worker.Overworked())
 		}
-		return s.letPass(true)
+		return types.ActionPause
 	}
 	if size > 0 {
 		body, err := proxywasm.GetHttpRequestBody(0, size)
@@ -142,7 +147,7 @@ func (s *stream) maxBodyBytes() (limit int64, enforced bool) {
 func (s *stream) decide() types.Action {
 	began := s.plugin.host.Now()
 	m, err := s.match(s.candidates)
-	s.plugin.host.Observe(exchange.StatReadUS, uint64((s.plugin.host.Now() - began).Microseconds()))
+	s.plugin.worker.Read(len(s.request.Body), s.plugin.host.Now()-began)
 	switch {
 	case err != nil:
 		return s.refuse(err, m.rule)

@@ -23,6 +23,7 @@ type Call struct {
 	intent     string        // of the record that decided that reserve
 	arrived    time.Duration // when the call came in
 	sent       time.Duration // when its newest reserve was sent
+	stalled    time.Duration // how long its worker had stalled in all when that reserve was made
 	left       bool          // that reserve has been sent: the ledger may know of it
 	recordedAs string        // the fingerprint of its row, where another configuration recorded it; empty: its own
 	toldOf     string        // the attempt that its reply tells of; empty: none is known
@@ -98,6 +99,7 @@ func (w *Worker) reserve(c *Call) {
 	c.attempt, c.intent = w.host.NewID(), c.Action.Intent
 	rule := &c.Rule.Ledger
 	c.asking, c.left = true, false
+	c.stalled = w.stalls.until(w.host.Now())
 	w.link.send(queued{
 		op: wire.Op{
 			Kind: wire.OpReserve, Attempt: c.attempt,

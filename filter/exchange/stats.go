@@ -10,7 +10,7 @@ const (
 	statWaitMS      = "wait_ms"      // of a caller that waited for an execution or a hold
 	statBodyBytes   = "body_bytes"   // of a guarded call
 	statResultBytes = "result_bytes" // of a tool's reply
-	StatReadUS      = "read_us"      // reading a call, which a stream does before the worker has it
+	statReadUS      = "read_us"      // reading a call, which a stream does before the worker has it
 )
 
 // gauges are levels that the statistics show, summed over all workers: what is told is how each changed.

@@ -16,8 +16,7 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 		if c.left {
 			w.abandon(c.attempt, c.intent)
 		}
-		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
-			detail: "the ledger could not be reached, so the tool was not called"})
+		c.refuse(w.silence(c, "the ledger could not be reached, so the tool was not called"))
 		return
 	}
 	if a.Intent != "" {
@@ -63,8 +62,7 @@ func (w *Worker) decided(c *Call, a wire.Answer, ok bool) {
 // undecided gives up an attempt that the ledger has not decided about.
 func (w *Worker) undecided(c *Call) {
 	w.abandon(c.attempt, c.intent)
-	c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
-		detail: "the ledger could not decide, so the tool was not called"})
+	c.refuse(w.silence(c, "the ledger could not decide, so the tool was not called"))
 }
 
 // granted executes, unless the grant came so late that the lease may end before anything is heard of the execution.
@@ -72,8 +70,7 @@ func (w *Worker) granted(c *Call, a wire.Answer) {
 	lease := time.Duration(a.LeaseMS) * time.Millisecond
 	if w.host.Now()-c.sent >= lease/2 {
 		w.abandon(c.attempt, c.intent)
-		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
-			detail: "the ledger answered too late to execute safely, so the tool was not called"})
+		c.refuse(w.silence(c, "the ledger answered too late to execute safely, so the tool was not called"))
 		return
 	}
 	c.toldOf, c.recordedAs = c.attempt, a.Fingerprint
@@ -149,8 +146,7 @@ func (w *Worker) refusedByLedger(c *Call, a wire.Answer) {
 			w.reserveAnew(c)
 			return
 		}
-		c.refuse(problem{code: codeLedgerUnavailable, retryAfter: time.Second,
-			detail: "the ledger answered too late, so the tool was not called"})
+		c.refuse(w.silence(c, "the ledger answered too late, so the tool was not called"))
 	default:
 		c.refuse(overloadedProblem(a))
 	}

@@ -15,12 +15,13 @@ type Worker struct {
 	executions map[string]*execution // by attempt
 	watches    map[string]*watch     // by attempt or hold
 	parked     map[*Call]struct{}    // callers without a reply
-	lookedAt   time.Duration         // when the parked callers' last bound was looked at
-	kept       int64                 // bytes of the bodies that calls keep
-	replies    int64                 // bytes of the tools' replies that are kept until the ledger has them
-	settling   []*settlement         // commits and fails that the ledger has not acknowledged
-	told       [len(gauges)]int      // what the statistics were last told
-	forgotten  uint64                // settlements given up for want of room, since there was some
+	stalls     stalls
+	lookedAt   time.Duration    // when the parked callers' last bound was looked at
+	kept       int64            // bytes of the bodies that calls keep
+	replies    int64            // bytes of the tools' replies that are kept until the ledger has them
+	settling   []*settlement    // commits and fails that the ledger has not acknowledged
+	told       [len(gauges)]int // what the statistics were last told
+	forgotten  uint64           // settlements given up for want of room, since there was some
 }
 
 // NewWorker makes a worker that has not spoken to its ledger yet.
@@ -57,6 +58,7 @@ const TickPeriod = 100 * time.Millisecond
 // Tick lets time pass: leases are extended, waits end, unacknowledged operations are sent again. Root context only.
 func (w *Worker) Tick() {
 	now := w.host.Now()
+	w.link.forgive(w.stalls.tick(now), now)
 	for _, e := range w.executions {
 		e.tick(now)
 	}
