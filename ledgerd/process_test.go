@@ -185,15 +185,19 @@ func TestVersionTellsTheCanonicalForm(t *testing.T) {
 // until looks again and again until there is nothing wrong any more.
 func (p *process) until(t *testing.T, wrong func() string) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
 	for {
 		text := wrong()
 		if text == "" {
 			return
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 			t.Fatalf("it still answers %s", text)
 		}
-		time.Sleep(10 * time.Millisecond) // between two looks
 	}
 }

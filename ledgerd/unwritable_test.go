@@ -18,7 +18,9 @@ func TestServeIsNotReadyWhileNoRecordCanBeWritten(t *testing.T) {
 		"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "+schema+" TO "+role+"; GRANT ALL ON ALL SEQUENCES IN SCHEMA "+schema+" TO "+role)
 	var p *process
 	lock := server.Connect(t)
-	do := func(sql string) func() { return func() { server.Do(t, strings.ReplaceAll(sql, "records", schema+".records")) } }
+	do := func(sql string) func() {
+		return func() { server.Do(t, strings.ReplaceAll(sql, "records", schema+".records")) }
+	}
 	locked := func(mode string) func() {
 		return func() {
 			if _, err := lock.Exec(t.Context(), "BEGIN; LOCK TABLE "+schema+".records IN "+mode+" MODE"); err != nil {

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -33,7 +35,10 @@ func (n note) text() []byte {
 func readNote(f *os.File) (n note, err error) {
 	text := make([]byte, 256)
 	size, err := f.ReadAt(text, 0)
-	if size == 0 {
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return n, err
+	case size == 0:
 		return n, nil
 	}
 	fields := strings.Fields(string(text[:size]))
