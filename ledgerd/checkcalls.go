@@ -15,6 +15,14 @@ type guardedCall struct {
 	runs   []*taken // the execution listener's; none where the call is executed inline
 }
 
+// executedBy gives the routes that executions of a call take.
+func (c guardedCall) executedBy() []*taken {
+	if c.rule.Inline && c.by != nil {
+		return []*taken{c.by}
+	}
+	return c.runs
+}
+
 // mostSamples bounds how many calls are looked at for each listener.
 const mostSamples = 20000
 
@@ -27,6 +35,7 @@ func (x *examination) calls() {
 		}
 		calls = append(calls, x.guarded(g)...)
 	}
+	x.guardedCalls = calls
 	x.question("guarded", "the filter is switched on for every guarded call", func() { each(calls, x.switchedOn) })
 	x.question("inline executions", "nothing repeats them", func() { each(calls, x.repeatsInline) })
 	x.question("same tool", "both listeners lead guarded calls to the same clusters", func() { each(calls, x.sameTool) })
@@ -53,7 +62,7 @@ func (x *examination) guarded(g *guard) (calls []guardedCall) {
 	left := mostSamples
 	for _, sample := range x.samples(g) {
 		if left--; left < 0 {
-			x.say(warn, "routes", g.place, "there are too many to look at: %d calls were", mostSamples)
+			x.say(warn, "routes", g.place, "not seen: more than the first %d calls that tell its hosts, paths and methods apart", mostSamples)
 			break
 		}
 		by := []*taken{nil}

@@ -18,7 +18,9 @@ type examination struct {
 	written    writtenConfig
 	guards     []*guard   // where callers come in
 	executions []*manager // where executions come in
-	found      []finding
+
+	guardedCalls []guardedCall
+	found        []finding
 }
 
 // guard is a connection manager that Idem's filter stands in.

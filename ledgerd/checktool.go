@@ -4,11 +4,7 @@ import "time"
 
 // toolClusters looks whether connections to the tool are closed here before the tool closes them.
 func (x *examination) toolClusters(c guardedCall) {
-	routes := c.runs
-	if c.rule.Inline && c.by != nil {
-		routes = []*taken{c.by}
-	}
-	for _, r := range routes {
+	for _, r := range c.executedBy() {
 		names, _ := r.clusters()
 		for _, name := range names {
 			x.toolCluster(name, r)

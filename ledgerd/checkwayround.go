@@ -14,15 +14,11 @@ func (x *examination) wayRound() {
 		}
 		x.adminInterface()
 		guarded := map[string]bool{}
-		for _, g := range x.guards {
-			for _, c := range x.guarded(g) {
-				for _, r := range append(c.runs, c.by) {
-					if r != nil && (r != c.by || c.rule.Inline) {
-						names, _ := r.clusters()
-						for _, n := range names {
-							guarded[n] = true
-						}
-					}
+		for _, c := range x.guardedCalls {
+			for _, r := range c.executedBy() {
+				names, _ := r.clusters()
+				for _, n := range names {
+					guarded[n] = true
 				}
 			}
 		}
@@ -44,8 +40,8 @@ func (x *examination) wayRound() {
 
 // isKnown says whether a manager is one that calls or executions come in by.
 func (x *examination) isKnown(m *manager) bool {
-	for _, g := range x.parts.guards() {
-		if listenerName(g.listener) == listenerName(m.listener) && g.place == m.place {
+	for _, f := range x.parts.httpFilters(m) {
+		if f.plugin() != nil {
 			return true
 		}
 	}
