@@ -171,7 +171,7 @@ func compile(s Settings, key Key) (*rule, error) {
 			c.wrong(at, quoted(symbol)+` is no symbol as amounts have it: "$", "kr", "CFA"`)
 		}
 		if currency != "" && !money.IsCode(currency) {
-			c.wrong(at, quoted(currency)+" is no ISO 4217 code in upper case: CAD, or null to leave the symbol raw")
+			c.wrong(at, quoted(currency)+" is not a currency of ISO 4217; use the code of one in upper case, such as \"CAD\", or null to leave the symbol raw")
 		}
 	}
 	if key.ID != "" && len(key.Secret) == 0 {
@@ -280,7 +280,7 @@ func (c *checker) money(at string, f MoneyField) moneyRule {
 		c.wrong(at+"/unit", quoted(f.Unit)+" is no unit: minor (cents) or major (dollars)")
 	}
 	if f.Currency != "" && !money.IsCode(f.Currency) {
-		c.wrong(at+"/currency", quoted(f.Currency)+" is no ISO 4217 code in upper case: JPY")
+		c.wrong(at+"/currency", quoted(f.Currency)+" is not a currency of ISO 4217; use the code of one in upper case, such as \"JPY\"")
 	}
 	return made
 }

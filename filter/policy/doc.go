@@ -93,7 +93,7 @@
 //	                                executed inline and whose reply is over 8 MiB too is in doubt: nobody has read it.)
 //	keep_headers                    []. Reply headers that are kept although they usually are not, such as set-cookie.
 //	reply                           "transparent" (default): the tool's own reply. "envelope": wrapped in an object that
-//	                                tells the outcome; not with execution "inline".
+//	                                tells the outcome; not with execution "inline" or protocol "mcp".
 //	execution                       "detached" (default): an execution outlives its caller. The tool's reply is read whole
 //	                                before it is passed on; trailers of request and reply are not passed on. "inline": it
 //	                                passes through the caller's stream, and a disconnect leaves it in doubt.

@@ -96,11 +96,56 @@ func neverStored(name string) string {
 // neverSent says why a header cannot carry the provider's key.
 func neverSent(name string) string {
 	switch {
-	case ConnectionHeader(name), name == "host", name == "content-type", name == "authorization", name == "cookie",
-		name == "accept-encoding":
-		return `has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`
 	case ProxyHeader(name):
 		return "is never passed on to the tool; use another header, such as \"idempotency-key\""
+	case ConnectionHeader(name), hasMeaning(name), perTry(name) && !strings.Contains(name, "idempotency") && name != "paypal-request-id":
+		return `has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`
+	}
+	return ""
+}
+
+// hasMeaning says whether HTTP, MCP or a proxy on the way gives a header a meaning.
+func hasMeaning(name string) bool {
+	for _, beginning := range [...]string{"content-", "accept", "if-", "mcp-", "x-forwarded-", "sec-", "access-control-", "x-http-method", "x-method-"} {
+		if strings.HasPrefix(name, beginning) {
+			return true
+		}
+	}
+	switch name {
+	case "host", "authorization", "x-api-key", "cookie", "expect", "range", "via", "forwarded", "from", "origin", "referer", "user-agent",
+		"date", "pragma", "cache-control", "max-forwards", "prefer", "priority", "last-event-id", "x-real-ip", "server",
+		"digest", "repr-digest", "want-digest", "stripe-account", "x-tenant-id", "x-org-id":
+		return true
+	}
+	return false
+}
+
+// perTry says whether a header is another with every attempt of one call: the names that package canon knows as volatile,
+// and what proxies and signatures write anew.
+func perTry(name string) bool {
+	for _, beginning := range [...]string{"x-b3-", "x-datadog-", "x-idem-", "x-envoy-", "uber-trace-"} {
+		if strings.HasPrefix(name, beginning) {
+			return true
+		}
+	}
+	switch name {
+	case "idempotency-key", "x-idempotency-key", "idempotency-token", "client-request-token", "paypal-request-id",
+		"trace-id", "x-trace-id", "x-amzn-trace-id", "x-cloud-trace-context", "sentry-trace", "span-id", "traceparent", "tracestate",
+		"baggage", "b3", "correlation-id", "x-correlation-id", "request-id", "x-request-id", "x-amzn-requestid", "timestamp", "x-timestamp", "run-id",
+		"date", "x-amz-date", "signature", "signature-input", "dpop", "nonce", "x-nonce", "age", "retry-after", "last-event-id":
+		return true
+	}
+	return false
+}
+
+// neverWhom says why a header cannot say whose call it is, or for whom.
+func neverWhom(name string) string {
+	const instead = `use a header that says who calls, such as "authorization" or "x-api-key"`
+	switch {
+	case perTry(name):
+		return "is another with every attempt of one call, so that no retry would be recognized; " + instead
+	case ConnectionHeader(name) && name != "proxy-authorization":
+		return "belongs to one connection or message and says nothing of who calls; " + instead
 	}
 	return ""
 }

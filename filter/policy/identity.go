@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"idem/canon"
@@ -25,7 +26,7 @@ func canonSettings(s map[string]field, rule *Rule) canon.Settings {
 		Run:       sources(s["run"], "leave it out for the default", neverRun),
 		Scope:     scope,
 		ScopeNone: none,
-		Headers:   headerNames(s["headers"], nil),
+		Headers:   headerNames(s["headers"], neverWhom),
 		Drop:      volatile["drop"].texts(name, nil),
 		Keep:      volatile["keep"].texts(name, nil),
 		Identity:  s["identity"].texts(wantPointer, badPointer),
@@ -138,11 +139,35 @@ func sources(f field, instead string, checkHeader func(string) string) []canon.S
 		f.wrong("names no source; " + instead)
 	}
 	for _, it := range items {
-		if s := source(it, checkHeader); s != nil {
+		s := source(it, checkHeader)
+		switch {
+		case s == nil:
+		case slices.ContainsFunc(list, func(other canon.Source) bool { return sameSource(other, *s) }):
+			it.wrong("is in this list twice" + sourceName(*s) + "; give it once")
+		default:
 			list = append(list, *s)
 		}
 	}
 	return list
+}
+
+// sameSource says whether two sources are one.
+func sameSource(a, b canon.Source) bool {
+	return a.Pointer == b.Pointer && a.Header == b.Header && a.Cookie == b.Cookie && a.Value == b.Value &&
+		a.Certificate == b.Certificate && slices.Equal(a.Metadata, b.Metadata)
+}
+
+// sourceName shows which source it is, for a mistake shows no more of an object than that it is one.
+func sourceName(s canon.Source) string {
+	switch {
+	case s.Header != "":
+		return " (the header " + quoted(s.Header) + ", in whatever letter case)"
+	case s.Cookie != "":
+		return " (the cookie " + quoted(s.Cookie) + ")"
+	case s.Pointer != "":
+		return " (the pointer " + quoted(s.Pointer) + ")"
+	}
+	return ""
 }
 
 // scopeSources reads whose call it is: sources, or "none".
@@ -153,7 +178,7 @@ func scopeSources(f field) (scope []canon.Source, none bool) {
 		}
 		return nil, true
 	}
-	return sources(f, `use "none" where every caller may be given every result, or leave it out for the default`, nil), false
+	return sources(f, `use "none" where every caller may be given every result, or leave it out for the default`, neverWhom), false
 }
 
 // money reads what numbers mean.

@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,11 +38,22 @@ func (c *Config) Route(members [][2]string) (Route, *Mistake) {
 	return route, nil
 }
 
-// wrongMember shows a value where it is a text that can be read: the proxy gives other values as bytes.
+// wrongMember shows the value. The proxy gives a number as the eight bytes of a double, a truth value as one byte, and
+// lists and objects as bytes that nobody would read.
 func wrongMember(name, value, detail string) *Mistake {
 	m := &Mistake{Pointer: child("", name), Detail: detail}
-	if printable(value) {
+	switch {
+	case value == "\x00":
+		m.Value = "false"
+	case value == "\x01":
+		m.Value = "true"
+	case len(value) == 8 && !printable(value):
+		number := math.Float64frombits(binary.LittleEndian.Uint64([]byte(value)))
+		m.Value = strconv.FormatFloat(number, 'g', -1, 64)
+	case printable(value):
 		m.Value = quoted(value)
+	default:
+		m.Value = "a value that is no text"
 	}
 	return m
 }

@@ -138,9 +138,11 @@ func TestMistakesInARoutesMetadataAreNamed(t *testing.T) {
 	}{
 		{"rule", "refundz", `/rule: "refundz" is no rule's name; use the name of one of calls, a text`},
 		{"rule", "", `/rule: "" is no rule's name; use the name of one of calls, a text`},
-		{"rule", "\x00\x00\x00\x00\x00\x00\x1c@", `/rule: is no rule's name; use the name of one of calls, a text`},
+		{"rule", "\x00\x00\x00\x00\x00\x00\x1c@", `/rule: 7 is no rule's name; use the name of one of calls, a text`},
 		{"mode", "on", `/mode: "on" is no mode; use "enforce", "shadow" or "off"`},
-		{"mode", "\x01", `/mode: is no mode; use "enforce", "shadow" or "off"`},
+		{"mode", "\x00", `/mode: false is no mode; use "enforce", "shadow" or "off"`},
+		{"mode", "\x0a\x01a", `/mode: a value that is no text is no mode; use "enforce", "shadow" or "off"`},
+		{"mode", "\x01", `/mode: true is no mode; use "enforce", "shadow" or "off"`},
 		{"wait", "1s", `/wait: is not a setting of a route; the settings here are rule and mode`},
 	} {
 		route, m := c.Route([][2]string{{one.name, one.value}})

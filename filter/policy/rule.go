@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 	"unicode"
@@ -115,11 +116,24 @@ func (p *parser) rule(f field, key canon.Key, former bool) *Rule {
 	rule.RunHeaders = runHeaders(rule.settings.Run)
 	p.terms(s, rule, former)
 	p.reply(s, rule)
+	if rule.Protocol == canon.MCP && !former {
+		mcpOnly(s, rule)
+	}
 	if len(f.r.mistakes) > before {
 		return rule
 	}
 	rule.canonicalizers(f, key)
 	return rule
+}
+
+// mcpOnly refuses settings that say nothing where the protocol is MCP.
+func mcpOnly(s map[string]field, rule *Rule) {
+	if rule.Envelope {
+		s["reply"].wrong(`has no meaning with protocol "mcp", whose results have a form of their own; use "transparent", or leave it out`)
+	}
+	if methods := s["match"].member("methods"); methods.there() && len(rule.Match.Methods) > 0 && !slices.Contains(rule.Match.Methods, "POST") {
+		methods.wrong(`guards nothing with protocol "mcp", where a tools/call is sent by POST; use ["POST"], or leave it out`)
+	}
 }
 
 // canonicalizers makes what reads the rule's calls, wherever they come in.

@@ -217,6 +217,17 @@ func TestMistakesInARuleAreNamed(t *testing.T) {
 		one(`"provider_key": {}`, `provider_key/header: is missing; name the header that the tool reads its key from, such as "idempotency-key"`),
 		one(`"provider_key": {"header": "Host"}`, `provider_key/header: "Host" has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`),
 		one(`"provider_key": {"header": "x-idem-key"}`, `provider_key/header: "x-idem-key" is never passed on to the tool; use another header, such as "idempotency-key"`),
+		one(`"provider_key": {"header": "traceparent"}`, `provider_key/header: "traceparent" has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`),
+		one(`"provider_key": {"header": "X-Forwarded-For"}`, `provider_key/header: "X-Forwarded-For" has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`),
+		one(`"scope": [{"header": "X-Request-Id"}]`, `scope/0/header: "X-Request-Id" is another with every attempt of one call, so that no retry would be recognized; use a header that says who calls, such as "authorization" or "x-api-key"`),
+		one(`"scope": [{"header": "x-idem-run"}]`, `scope/0/header: "x-idem-run" is another with every attempt of one call, so that no retry would be recognized; use a header that says who calls, such as "authorization" or "x-api-key"`),
+		one(`"scope": [{"header": "idempotency-key"}]`, `scope/0/header: "idempotency-key" is another with every attempt of one call, so that no retry would be recognized; use a header that says who calls, such as "authorization" or "x-api-key"`),
+		one(`"headers": ["traceparent"]`, `headers/0: "traceparent" is another with every attempt of one call, so that no retry would be recognized; use a header that says who calls, such as "authorization" or "x-api-key"`),
+		one(`"scope": [{"header": "authorization"}, {"header": "Authorization"}]`, `scope/1: {…} is in this list twice (the header "authorization", in whatever letter case); give it once`),
+		{with(`"calls": [{"match": {"path": "/a", "tools": ["*"]}, "protocol": "mcp", "reply": "envelope"}]`), []string{
+			`/calls/0/reply: "envelope" has no meaning with protocol "mcp", whose results have a form of their own; use "transparent", or leave it out`}},
+		{with(`"calls": [{"match": {"path": "/a", "tools": ["*"], "methods": ["PUT"]}, "protocol": "mcp"}]`), []string{
+			`/calls/0/match/methods: […] guards nothing with protocol "mcp", where a tools/call is sent by POST; use ["POST"], or leave it out`}},
 		one(`"provider_key": {"header": "a", "on_in_doubt": "go"}`, `provider_key/on_in_doubt: "go" is none of the words here; use "stop" or "retry"`),
 	})
 }
