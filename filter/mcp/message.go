@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -26,9 +27,14 @@ const methodCall = "tools/call"
 // else that may pass: another method, a notification, a response, or a batch of such. An error says why the message
 // must be refused: it is no JSON-RPC, it is a batch that holds a tools/call, or a tools/call without an id, whose
 // result nobody could be given. A message with "Method": "tools/call" counts as a tools/call, which package canon then
-// refuses: servers that read names without heed of letter case, as Go's encoding/json does, would execute it. accept and revision are the values of the headers Accept and MCP-Protocol-Version.
+// refuses: servers that read names without heed of letter case, as Go's encoding/json does, would execute it. Half a
+// surrogate pair, which is what JavaScript leaves of one when it cuts a text, is refused there too, and passes in
+// anything else. accept and revision are the values of the headers Accept and MCP-Protocol-Version.
 func Read(body []byte, accept, revision []string) (*Request, *canon.Error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(body))
+	if at := invalidUTF8(body); at >= 0 {
+		return nil, malformed(int64(at), "", "the body is no strict JSON: invalid UTF-8")
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowInvalidUTF8(true))
 	var (
 		request *Request
 		err     error
@@ -152,6 +158,18 @@ func takesJSON(accept []string) bool {
 func hasTypes(revision []string) bool {
 	const since = "2026-07-28"
 	return len(revision) == 1 && len(revision[0]) == len(since) && revision[0][0] <= '9' && revision[0] >= since
+}
+
+// invalidUTF8 gives the offset of the first byte that is no UTF-8; negative: there is none.
+func invalidUTF8(body []byte) int {
+	for i := 0; i < len(body); {
+		r, size := utf8.DecodeRune(body[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
 }
 
 func malformed(offset int64, pointer, detail string) *canon.Error {

@@ -38,6 +38,8 @@ func TestOnlyAToolsCallIsGuarded(t *testing.T) {
 		{"Method and method", `{"id":1,"Method":"tools/call","method":"ping"}`, true, "1", false},
 		{"Method in a batch", `[{"id":1,"Method":"tools/call"}]`, false, "", true},
 		{"Method of another", `{"id":1,"Method":"ping","Params":{"Name":"x"}}`, false, "", false},
+		{"half a surrogate pair", `{"id":1,"result":{"content":{"type":"text","text":"cut \ud83d"}}}`, false, "", false},
+		{"half a surrogate pair in a method", `{"id":1,"method":"tools/call\ud83d"}`, false, "", false},
 		{"no UTF-8", "{\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}", false, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
