@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 
 	"idem/e2e/envoytest"
@@ -57,12 +58,22 @@ func (o *odd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	c := &oddCall{tool: m.Params.Name, response: `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[{"type":"text","text":"` + reference + `"}]}}`}
+	result := `"result":{"content":[{"type":"text","text":"` + reference + `"}]}`
+	c := &oddCall{tool: m.Params.Name, response: `{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + result + `}`}
 	o.mu.Lock()
 	o.calls[who] = c
 	o.mu.Unlock()
 	other := `{"jsonrpc":"2.0","id":"another","result":{}}`
 	switch c.tool {
+	case "error_null", "both_ends", "half_a_pair", "gateway":
+		w.Header().Set("content-type", "application/json")
+		io.WriteString(w, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,`+map[string]string{
+			"error_null":  result + `,"error":null`,
+			"both_ends":   result + `,"error":{"code":-32603,"message":"and no"}`,
+			"half_a_pair": strings.Replace(result, `"}]`, ` \ud83d"}]`, 1),
+			"gateway":     `"error":{"code":-32001,"message":"MCP error -32001: Request timed out","data":{"timeout":1000}}`,
+		}[c.tool]+`}`)
+		return
 	case "array":
 		w.Header().Set("content-type", "application/json")
 		io.WriteString(w, `[`+c.response+`]`)

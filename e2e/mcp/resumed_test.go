@@ -133,3 +133,30 @@ func TestResponseIsFoundInAnArray(t *testing.T) {
 		})
 	}
 }
+
+// What servers write that is not as JSON-RPC has it, or that is a gateway's word and not the tool's, is never taken for a
+// failure after which the tool may be called again.
+func TestResponseThatIsOddIsNoReasonToExecuteAgain(t *testing.T) {
+	s := set()
+	for tool, outcome := range map[string]string{"error_null": "executed", "half_a_pair": "executed", "both_ends": "in_doubt", "gateway": "in_doubt"} {
+		t.Run(tool, func(t *testing.T) {
+			who := customer(t)
+			body := `{"jsonrpc":"2.0","id":"me","method":"tools/call","params":{"name":"` + tool + `","arguments":{"customer":"` + who + `"}}}`
+			r := raw(t, s, "once", "odd", body, nil)
+			if r.Outcome() != outcome || !strings.Contains(string(r.Body), `"id":"me"`) || (outcome == "executed") != strings.Contains(string(r.Body), "rf-") {
+				t.Errorf("the caller got %s", r)
+			}
+			want := outcome
+			if outcome == "executed" {
+				want = "replay"
+			}
+			again := raw(t, s, "once", "odd", strings.Replace(body, "me", "again", 1), nil)
+			if again.Outcome() != want || (want == "replay") != strings.Contains(string(again.Body), "rf-") {
+				t.Errorf("the retry got %s", again)
+			}
+			if n := s.bank.executions(who); n != 1 {
+				t.Errorf("%d executions, want 1", n)
+			}
+		})
+	}
+}

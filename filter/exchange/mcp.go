@@ -14,11 +14,12 @@ const finalHeader = "x-idem-mcp"
 
 // finalResult reads the end of a tools/call out of the tool's reply: what is stored of it and what it means. class is
 // what the status says. A reply that holds no response keeps its own form where it is a failure by its status; a
-// success without a response was cut short, and one with two answers says nothing. id is what the tool was asked under.
+// success without a response was cut short, and one with two answers says nothing; so does a gateway's error about a tool
+// that it lost. id is what the tool was asked under.
 func finalResult(class wire.Class, r wire.Result, id []byte) (wire.Class, *wire.Result) {
 	final := mcp.ReadFinal(header(r.Headers, "content-type"), r.Body, id)
 	switch {
-	case !final.Present && class == "":
+	case class == "" && (!final.Present || final.Lost):
 		return wire.ClassUnknown, nil
 	case !final.Present:
 		return class, &r

@@ -32,7 +32,7 @@ type streamed struct {
 func events(body []byte) iter.Seq[streamed] {
 	return func(yield func(streamed) bool) {
 		e, has := streamed{retry: -1}, false
-		begin, rest := body, bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+		begin, rest := body, bytes.TrimPrefix(body, byteOrderMark)
 		for len(rest) > 0 {
 			before := rest
 			var line []byte

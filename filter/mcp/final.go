@@ -11,25 +11,49 @@ type Final struct {
 	Member  string // "result" or "error"
 	Value   []byte // as the tool wrote it
 	Failed  bool   // an error, or a result with isError
+	Lost    bool   // an error by which a gateway says that it lost the tool: it may have happened
 	Asks    bool   // a result that asks the caller for input: not the end of the call
 	Present bool   // there is one
 	Twofold bool   // there are two in one place, so that nobody knows which one it is: none is present
 }
+
+// told says whether there is an end, or more than one.
+func (f Final) told() bool { return f.Present || f.Twofold }
+
+// lenient is how a tool's reply is read: as clients read it. Its texts may hold half a surrogate pair, which is what
+// JavaScript leaves of one when it cuts a text.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
+// byteOrderMark may stand before a text in UTF-8; it is no part of it.
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // ReadFinal finds the response to id in the body of the tool's reply, JSON or event stream. What the stream holds besides
 // (progress, requests of the server) is not part of the result, nor what comes after the response. Where there is no
 // response, the stream was cut short.
 func ReadFinal(contentType string, body, id []byte) Final {
 	if !isEventStream(contentType) {
-		return readFinal(body, id)
+		body = bytes.TrimPrefix(body, byteOrderMark)
+		if f := readFinal(body, id); f.told() {
+			return f
+		}
+		return unreadError(body)
 	}
 	for e := range events(body) {
 		if e.cut {
 			break
 		}
-		if f := readFinal(e.data, id); f.Present || f.Twofold {
+		if f := readFinal(e.data, id); f.told() {
 			return f
 		}
+	}
+	return Final{}
+}
+
+// unreadError finds the error of a server that could not read the request, and so has no id for it. There is none in an
+// event stream: a server that opened one has read the request, and what it says there without an id is about another.
+func unreadError(message []byte) Final {
+	if f, id := readResponse(message); f.Member == "error" && (len(id) == 0 || string(id) == "null") {
+		return f
 	}
 	return Final{}
 }
@@ -38,7 +62,7 @@ func ReadFinal(contentType string, body, id []byte) Final {
 // an array, and have one as an event's data).
 func readFinal(message, id []byte) (final Final) {
 	if kind := (jsontext.Value)(message).Kind(); kind != '[' {
-		if f, of := readResponse(message); f.answers(of, id) {
+		if f, of := readResponse(message); sameID(of, id) {
 			return f
 		}
 		return Final{}
@@ -46,8 +70,8 @@ func readFinal(message, id []byte) (final Final) {
 	whole := batch(message, func(_ int64, part []byte) {
 		f, of := readResponse(part)
 		switch {
-		case !f.Present || !sameID(of, id):
-		case final.Present || final.Twofold:
+		case !f.told() || !sameID(of, id):
+		case final.told():
 			final = Final{Twofold: true}
 		default:
 			final = f
@@ -59,16 +83,10 @@ func readFinal(message, id []byte) (final Final) {
 	return final
 }
 
-// answers says whether a response of this end, under an id, is the one to the only request that there was. An error
-// without an id is a server's that could not read the request's.
-func (f Final) answers(of, id []byte) bool {
-	return f.Present && (sameID(of, id) || f.Member == "error" && (len(of) == 0 || string(of) == "null"))
-}
-
 // batch gives each message of a JSON array with its place there. It says whether the array is whole: objects alone, and
 // nothing after it.
 func batch(array []byte, each func(at int64, message []byte)) (whole bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(array), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(array), lenient...)
 	if _, err := dec.ReadToken(); err != nil {
 		return false
 	}
@@ -85,11 +103,13 @@ func batch(array []byte, each func(at int64, message []byte)) (whole bool) {
 
 // readResponse reads one JSON-RPC message, and gives the end that it tells, and of which request, where it is a response.
 func readResponse(message []byte) (f Final, id []byte) {
-	dec := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(message), lenient...)
 	if dec.PeekKind() != '{' {
 		return Final{}, nil
 	}
 	_, _ = dec.ReadToken()
+	var result, failure []byte
+	twice := false
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
@@ -105,30 +125,47 @@ func readResponse(message []byte) (f Final, id []byte) {
 			return Final{}, nil // a request or notification of the server
 		case "id":
 			id = bytes.Clone(value)
-		case "result", "error":
-			f = Final{Member: key, Value: bytes.Clone(value), Present: true}
+		case "result":
+			twice = twice || result != nil
+			result = bytes.Clone(value)
+		case "error":
+			twice = twice || failure != nil
+			failure = bytes.Clone(value)
 		}
 	}
 	if _, err := dec.ReadToken(); err != nil {
 		return Final{}, nil
 	}
-	if f.Member == "error" {
-		f.Failed = true
-	} else if f.Present {
-		f.Failed, f.Asks, _ = readResult(f.Value)
+	if twice {
+		return Final{Twofold: true}, id
 	}
-	return f, id
+	return ended(result, failure), id
+}
+
+// ended is the end that a response's members tell; nil is one that is not there. Servers that write both, one of them
+// null (JSON-RPC 1.0), mean the other.
+func ended(result, failure []byte) (f Final) {
+	switch none := "null"; {
+	case failure != nil && string(failure) != none && result != nil && string(result) != none:
+		return Final{Twofold: true}
+	case failure != nil && string(failure) != none:
+		return Final{Member: "error", Value: failure, Present: true, Failed: true, Lost: saysLost(failure)}
+	case result != nil:
+		f = Final{Member: "result", Value: result, Present: true}
+		f.Failed, f.Asks, _ = readResult(result)
+	}
+	return f
 }
 
 // responds says whether a message is a response, or a batch that holds one.
 func responds(message []byte) (is bool) {
 	if jsontext.Value(message).Kind() != '[' {
 		f, _ := readResponse(message)
-		return f.Present
+		return f.told()
 	}
 	batch(message, func(_ int64, part []byte) {
 		f, _ := readResponse(part)
-		is = is || f.Present
+		is = is || f.told()
 	})
 	return is
 }
@@ -137,7 +174,7 @@ func responds(message []byte) (is bool) {
 // input_required), and whether it says its type. A result of a type that we do not know, such as the handle of a task,
 // does not ask: the tool took the call, and a second one would be a second execution.
 func readResult(result []byte) (failed, asks, typed bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(result), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(result), lenient...)
 	if dec.PeekKind() != '{' {
 		return false, false, false
 	}

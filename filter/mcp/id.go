@@ -36,7 +36,7 @@ func (r *Request) Under(id, body []byte) []byte {
 // and everything else is as the tool wrote it.
 func (r *Request) Returned(id []byte, contentType string, body []byte) []byte {
 	if !isEventStream(contentType) {
-		return r.renamed(id, body)
+		return r.renamed(id, bytes.TrimPrefix(body, byteOrderMark))
 	}
 	out := make([]byte, 0, len(body)+len(r.ID))
 	for e := range events(body) {
@@ -66,7 +66,7 @@ func (r *Request) renamed(id, message []byte) []byte {
 }
 
 func (r *Request) renamedOne(id, message []byte) []byte {
-	dec := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(message), lenient...)
 	if dec.PeekKind() != '{' {
 		return message
 	}

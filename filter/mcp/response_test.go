@@ -120,3 +120,88 @@ func TestOnlyTheResponseOfAnEventStreamIsKept(t *testing.T) {
 		t.Errorf("byte by byte: kept %q, want %q", kept, response)
 	}
 }
+
+func TestWhoWroteTwoEndsMeantTheOneThatIsNotNull(t *testing.T) {
+	for _, tc := range []struct {
+		members string
+		want    Final // but for its value
+		value   string
+	}{
+		{`"result":{"content":[]},"error":null`, Final{Member: "result", Present: true}, `{"content":[]}`},
+		{`"error":null,"result":{"content":[],"isError":true}`, Final{Member: "result", Present: true, Failed: true}, `{"content":[],"isError":true}`},
+		{`"result":null,"error":{"code":1}`, Final{Member: "error", Present: true, Failed: true}, `{"code":1}`},
+		{`"error":{"code":1},"result":null`, Final{Member: "error", Present: true, Failed: true}, `{"code":1}`},
+		{`"result":null`, Final{Member: "result", Present: true}, `null`},
+		{`"error":null`, Final{}, ""},
+		{`"result":{"content":[]},"error":{"code":1}`, Final{Twofold: true}, ""},
+		{`"result":{"content":[]},"result":{"isError":true}`, Final{Twofold: true}, ""},
+		{`"error":{"code":1},"error":{"code":1}`, Final{Twofold: true}, ""},
+	} {
+		message := `{"id":1,` + tc.members + `}`
+		for form, body := range map[string]string{ContentJSON: message, ContentEvents: "data: " + message + "\n\n", "": "[" + message + "]"} {
+			f := ReadFinal(form, []byte(body), []byte("1"))
+			value := string(f.Value)
+			if f.Value = nil; f.Member != tc.want.Member || f.Present != tc.want.Present || f.Twofold != tc.want.Twofold || f.Failed != tc.want.Failed || value != tc.value {
+				t.Errorf("%s %s is read as %+v with %s", form, body, f, value)
+			}
+		}
+	}
+}
+
+func TestReplyIsReadAsClientsReadIt(t *testing.T) {
+	request := read(t, `{"method":"tools/call","id":7}`, "", "")
+	for name, body := range map[string]string{
+		"half a surrogate pair": `{"id":1,"result":{"content":[{"type":"text","text":"cut \ud83d"}]}}`,
+		"no UTF-8":              "{\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\xe9\"}]}}",
+		"a byte order mark":     "\xef\xbb\xbf" + `{"id":1,"result":{"content":[{"type":"text","text":"x"}]}}`,
+	} {
+		f := ReadFinal(ContentJSON, []byte(body), []byte("1"))
+		if !f.Present || f.Failed {
+			t.Errorf("%s: read as %+v", name, f)
+			continue
+		}
+		want := `{"id":7,"result":` + string(f.Value) + "}"
+		if got := request.Returned([]byte("1"), ContentJSON, []byte(body)); string(got) != want {
+			t.Errorf("%s: comes back as %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestAnErrorWithoutAnIDIsTheResponseWhereItIsAllThereIs(t *testing.T) {
+	const message = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`
+	if f := ReadFinal(ContentJSON, []byte(message), []byte("1")); !f.Present || !f.Failed {
+		t.Errorf("alone it is read as %+v", f)
+	}
+	body := "data: " + message + "\n\ndata: {\"id\":1,\"result\":{}}\n\n"
+	if f := ReadFinal(ContentEvents, []byte(body), []byte("1")); f.Member != "result" {
+		t.Errorf("before the response it is read as %+v", f)
+	}
+	s := Stream{ID: []byte("1")}
+	if s.Write([]byte("data: " + message + "\n\n")); s.Final.Present {
+		t.Errorf("in an event stream it is read as %+v", s.Final)
+	}
+}
+
+func TestGatewaysWordAboutACallThatItLostIsNoFailure(t *testing.T) {
+	for failure, lost := range map[string]bool{
+		`{"code":-32001,"message":"MCP error -32001: Request timed out","data":{"timeout":1000}}`: true, // TypeScript, version 1
+		`{"code":-32603,"message":"Request timed out"}`:                                           true, // version 2
+		`{"code":-32001,"message":"MCP error -32001: Maximum total timeout exceeded"}`:            true,
+		`{"code":-32000,"message":"MCP error -32000: Connection closed"}`:                         true,
+		`{"code":-32000,"message":"Connection closed"}`:                                           true, // Python, version 2
+		`{"code":-32001,"message":"Request 'tools/call' timed out"}`:                              true,
+		`{"code":408,"message":"Timed out while waiting for response to ClientRequest."}`:         true, // version 1
+		`{"message":"Request timed out","code":0,"message":"Request timed out"}`:                  true,
+		`{"code":-32001,"message":"Session not found"}`:                                           false,
+		`{"code":-32000,"message":"the account is closed"}`:                                       false,
+		`{"code":-32602,"message":"MCP error -32602: no such tool"}`:                              false,
+		`{"code":-32603,"message":"the request timed out field is missing"}`:                      false,
+		`{"code":"408","message":["Request timed out"]}`:                                          false,
+		`"Request timed out"`: false,
+	} {
+		f := ReadFinal(ContentJSON, []byte(`{"id":1,"error":`+failure+`}`), []byte("1"))
+		if !f.Present || !f.Failed || f.Lost != lost {
+			t.Errorf("%s is read as %+v", failure, f)
+		}
+	}
+}

@@ -24,7 +24,7 @@ type Stream struct {
 // Write takes another piece.
 func (s *Stream) Write(piece []byte) {
 	if len(s.begun) == 0 && len(s.whole) > 0 {
-		piece = bytes.TrimPrefix(piece, []byte("\xef\xbb\xbf")) // it may begin a stream, and this is the middle of one
+		piece = bytes.TrimPrefix(piece, byteOrderMark) // it may begin a stream, and this is the middle of one
 	}
 	s.begun = append(s.begun, piece...)
 	if bytes.ContainsAny(piece, "\r\n") {
@@ -50,7 +50,7 @@ func (s *Stream) take() {
 		if e.id != nil {
 			s.LastID = *e.id
 		}
-		if !s.Final.Present && !s.Final.Twofold {
+		if !s.Final.told() {
 			s.Final = readFinal(e.data, s.ID)
 		}
 	}
