@@ -108,7 +108,7 @@ var failures = slices.Concat(
 
 		// It took too long.
 		{name: "the route's timeout", route: "impatient", tool: envoytest.Timeout, seen: seen{"UT", "response_timeout", "1"}, end: unknown, reached: 1, past: 504},
-		{name: "the rule's timeout", rules: "brief", tool: envoytest.Timeout, how: "detached", end: unknown, reached: 1},
+		{name: "the rule's timeout", rules: "brief", tool: envoytest.Timeout, end: unknown, reached: 1},
 
 		// Envoy tried again, against our advice: what came of the first attempt is not known.
 		{name: "a retry hides a reset", how: "detached", route: "twofold", tool: envoytest.Reset, seen: seen{"URX,UF", "upstream_reset_before_response_started{", "2"}, end: unknown, reached: 1, past: 503},

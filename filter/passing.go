@@ -108,14 +108,16 @@ func (s *stream) begin() {
 	tellOnHead(s.call.StreamBegan(s.passing.reply).Headers)
 }
 
-// tellOnHead writes our headers onto a reply of the tool's, in place of its own that look like them or like the proxy's.
+// tellOnHead writes our headers onto a reply of the tool's, in place of its own that look like them or like the proxy's,
+// or that are not for this connection.
 func tellOnHead(told [][2]string) {
 	headers, err := proxywasm.GetHttpResponseHeaders()
 	if err != nil {
 		proxywasm.LogError("idem: a reply's headers cannot be read: " + err.Error())
 	}
+	named := exchange.OfConnection(headers)
 	for _, h := range headers {
-		if soundsLikeOurs(h[0]) {
+		if soundsLikeOurs(h[0]) || slices.Contains(named, h[0]) {
 			_ = proxywasm.RemoveHttpResponseHeader(h[0])
 		}
 	}

@@ -66,11 +66,30 @@ var byStatus = map[policy.Class]wire.Class{
 // hides the end of the attempt before it, so that a failure of the last proves nothing. A success is one whatever was
 // before.
 func ofAttempts(last wire.Class, r HTTPReply) wire.Class {
-	attempts := header(r.Headers, headerAttempts)
-	if n, err := strconv.Atoi(attempts); last != "" && attempts != "-" && (err != nil || n > 1) {
+	if last != "" && !once(r) {
 		return wire.ClassUnknown
 	}
 	return last
+}
+
+// once says whether the proxy made one attempt at most.
+func once(r HTTPReply) bool {
+	attempts := header(r.Headers, headerAttempts)
+	n, err := strconv.Atoi(attempts)
+	return attempts == "-" || err == nil && n <= 1
+}
+
+// lookAtAttempts counts an execution that the proxy has tried more than once, and warns of the first: the tool may have
+// done it as often, whatever it answered in the end.
+func (w *Worker) lookAtAttempts(r HTTPReply) {
+	if r.Status == 0 || header(r.Headers, headerAttempts) == "" || once(r) {
+		return
+	}
+	w.host.Count("executions.retried", 1)
+	if !w.retried {
+		w.retried = true
+		w.host.Warn("Envoy's route retried an execution, so that the tool may have done it more than once: take the retries from the execution listener's routes")
+	}
 }
 
 // neverSent says whether flags and details prove that the last attempt was not made, or not looked at.

@@ -115,6 +115,7 @@ func (e *execution) finished(r HTTPReply) {
 		return
 	}
 	class := classify(r, e.caller.Rule.Failures)
+	e.worker.lookAtAttempts(r)
 	if class == wire.ClassUnknown || class == wire.ClassNotSent {
 		e.end(ending{class: class, unrouted: class == wire.ClassNotSent && listed(header(r.Headers, headerFlags), flagUnrouted)})
 		return

@@ -23,7 +23,7 @@ func SoundsLikeIdem(name string) bool {
 
 // endToEnd gives the headers that may be passed on: no pseudo headers, nothing of this hop, nothing of the proxy's.
 func endToEnd(headers [][2]string) [][2]string {
-	named := connectionNames(headers)
+	named := connectionNames(headers, "connection")
 	out := make([][2]string, 0, len(headers))
 	for _, h := range headers {
 		name := h[0]
@@ -35,11 +35,17 @@ func endToEnd(headers [][2]string) [][2]string {
 	return out
 }
 
-// connectionNames are the further hop-by-hop headers that Connection names.
-func connectionNames(headers [][2]string) []string {
+// headerConnection is what the execution route tells of the tool's Connection header, which the proxy drops.
+const headerConnection = "x-idem-connection"
+
+// OfConnection are the headers of a tool's reply that are for its own connection by its word.
+func OfConnection(headers [][2]string) []string { return connectionNames(headers, "connection") }
+
+// connectionNames are the further hop-by-hop headers that Connection, or what bears it, names.
+func connectionNames(headers [][2]string, connection string) []string {
 	var names []string
 	for _, h := range headers {
-		if h[0] != "connection" {
+		if h[0] != connection {
 			continue
 		}
 		for name := range strings.SplitSeq(h[1], ",") {
@@ -51,7 +57,10 @@ func connectionNames(headers [][2]string) []string {
 
 // ownResult is the tool's reply as the caller that executed is given it.
 func ownResult(r HTTPReply) *wire.Result {
-	headers := slices.DeleteFunc(endToEnd(r.Headers), func(h [2]string) bool { return h[0] == "server" || SoundsLikeIdem(h[0]) })
+	named := connectionNames(r.Headers, headerConnection)
+	headers := slices.DeleteFunc(endToEnd(r.Headers), func(h [2]string) bool {
+		return h[0] == "server" || SoundsLikeIdem(h[0]) || slices.Contains(named, h[0])
+	})
 	return &wire.Result{Status: r.Status, Headers: headers, Body: r.Body}
 }
 

@@ -22,6 +22,7 @@ type Worker struct {
 	settling   []*settlement    // commits and fails that the ledger has not acknowledged
 	told       [len(gauges)]int // what the statistics were last told
 	forgotten  uint64           // settlements given up for want of room, since there was some
+	retried    bool             // that a route retries has been warned of
 }
 
 // NewWorker makes a worker that has not spoken to its ledger yet.
