@@ -118,7 +118,7 @@ func storedHeaders(t *testing.T, w *web) {
 		for name, value := range map[string]string{
 			"date": past, "server": "tool/1", "x-envoy-upstream-service-time": "7", "x-envoy-decorator-operation": "x",
 			"keep-alive": "timeout=5", "proxy-authenticate": "Basic", "location": "/refunds/1", "etag": `"1"`,
-			"cache-control": "no-store", "x-request-cost": "3",
+			"cache-control": "no-store", "x-request-cost": "3", "connection": "x-hop", "x-hop": "this one's",
 		} {
 			rw.Header().Set(name, value)
 		}
@@ -142,6 +142,9 @@ func storedHeaders(t *testing.T, w *web) {
 			if v := again.Header.Get(name); v != "" {
 				t.Errorf("%s: the replay has %s: %s", path, name, v)
 			}
+		}
+		if v := first.Header.Get("x-hop") + again.Header.Get("x-hop"); v != "" {
+			t.Errorf("%s: what the tool named by Connection was passed on: %s", path, v)
 		}
 		if d := again.Header.Values("date"); len(d) != 1 || d[0] == past {
 			t.Errorf("%s: the replay's date is %v", path, d)

@@ -81,7 +81,8 @@
 //	  on_absent_run                 "execute" (default) or "hold": a near-duplicate without a run.
 //	wait                            30s (0s to 24h). How long a caller waits for an execution; then it is told 409
 //	                                in_flight, and the execution goes on.
-//	execution_timeout               60s (1ms to 24h). How long the tool may take; then the call is in doubt.
+//	execution_timeout               60s (1ms to 24h). How long the tool may take, to the end of its reply; then the call is
+//	                                in doubt, and an inline stream is ended.
 //	lease                           15s (to 24h), more than twice ledger.timeout. How long the executing worker may be
 //	                                silent; then the call is in doubt.
 //	retention                       24h (1s to 87600h). How long a result is replayed, from its commit; then the call is
@@ -96,7 +97,11 @@
 //	                                tells the outcome; not with execution "inline" or protocol "mcp".
 //	execution                       "detached" (default): an execution outlives its caller. The tool's reply is read whole
 //	                                before it is passed on; trailers of request and reply are not passed on. "inline": it
-//	                                passes through the caller's stream, and a disconnect leaves it in doubt.
+//	                                passes through the caller's stream, and a disconnect leaves it in doubt. The reply is
+//	                                held back until the ledger has it, where it is of no use before its end: JSON, a body
+//	                                of known length, a failure, up to max_result_bytes (of a tools/call at least 8 MiB).
+//	                                Any other streams past, under x-idem-committed: pending, and only its end (of a
+//	                                tools/call: the response) waits. The caller's route is used, without its retries.
 //	failures
 //	  success, definite, unknown    []. Statuses from 200 to 599 (404, "5xx", "500-599") that mean something else than
 //	                                usual: see [Failures.Classify]. No status may be in two places.
