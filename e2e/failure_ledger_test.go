@@ -25,7 +25,7 @@ type ledgerLoss struct {
 	waiter   told
 	row      string // the row's state in the end; empty: there may be none
 	next     told
-	reached  int // how often the tool was reached, with the next call
+	reached  int  // how often the tool was reached, with the next call
 	early    bool // lost before the execution: nobody waits yet
 }
 
