@@ -55,8 +55,8 @@ func TestRouteMetadata(t *testing.T) {
 		return s.Stat(t, "wasmcustom.idem.shadow.executed")+s.Stat(t, "wasmcustom.idem.shadow.replay")+s.Stat(t, "wasmcustom.idem.shadow.coalesced") == 2
 	})
 	for wrong, says := range map[string]string{
-		"name": `/rule: "payment" is no rule's name`, "number": "/rule: is no rule's name", "null": "has a value that cannot be read",
-		"list": "/rule: is no rule's name", "object": "/rule: is no rule's name", "mode": `/mode: "on" is no mode`, "flag": "/mode: is no mode",
+		"name": `/rule: "payment" is no rule's name`, "number": "/rule: 7 is no rule's name", "null": "has a value that cannot be read",
+		"list": "/rule: a value that is no text is no rule's name", "object": "/rule: a value that is no text is no rule's name", "mode": `/mode: "on" is no mode`, "flag": "/mode: true is no mode",
 		"key": "/wait: is not a setting of a route",
 	} {
 		p := expectProblem(t, wrong, call("/wrong/"+wrong, "refused"), http.StatusInternalServerError, "misconfigured")

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"math"
 
 	"idem/filter/policy"
 )
@@ -48,11 +51,7 @@ func routeMistakes(routes []saying, config *policy.Config) (mistakes []string) {
 		}
 		paper, _ := r.paper.(object)
 		for _, name := range sortedKeys(members) {
-			value, isText := members[name].(string)
-			if !isText {
-				value = "\x00" // what is no text is no rule's name and no mode
-			}
-			_, mistake := config.Route([][2]string{{name, value}})
+			_, mistake := config.Route([][2]string{{name, asGiven(members[name])}})
 			if mistake == nil {
 				continue
 			}
@@ -63,6 +62,27 @@ func routeMistakes(routes []saying, config *policy.Config) (mistakes []string) {
 		}
 	}
 	return mistakes
+}
+
+// asGiven is a value as Envoy gives it to the filter: a text as it is, a number as the eight bytes of a double, a truth
+// value as one byte, anything else as bytes that are no text.
+func asGiven(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case bool:
+		if v {
+			return "\x01"
+		}
+		return "\x00"
+	case json.Number:
+		if number, err := v.Float64(); err == nil {
+			return string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(number)))
+		}
+	case float64:
+		return string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+	}
+	return "\x00\x00"
 }
 
 // routeRows are what routes say, for a table.

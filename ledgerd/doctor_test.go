@@ -73,7 +73,7 @@ func TestTheDoctorFindsWhatCouldExecuteTwiceOrHideAnEnd(t *testing.T) {
 		"another listener":  {in(`"server_listener_name": "idem-execute"`, `"server_listener_name": "elsewhere"`), "no listener of this Envoy"},
 		"no cluster":        {in(`\"execute\": {\"cluster\": \"idem-execute\"}`, `\"execute\": {\"cluster\": \"gone\"}`), "no cluster of this name"},
 		"no such rule":      {in(`"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"rule": "payouts"}}`), `route path /api/invoke: metadata.filter_metadata.idem/rule: "payouts" is no rule's name`},
-		"a wrong mode":      {in(`"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"mode": false}}`), "idem/mode: is no mode"},
+		"a wrong mode":      {in(`"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"mode": false}}`), "idem/mode: false is no mode"},
 		"a refused rule":    {in(`\"calls\": [`, `\"calls\": [{\"match\": {}},`), "/calls/0"},
 		"no filter":         {in(`\"calls\"`, `\"callz\"`), "no wasm filter"},
 	} {
@@ -89,7 +89,7 @@ func TestTheDoctorSaysNothingOfAPaperThatItHasNotSeen(t *testing.T) {
 	found := failures(examineEnvoy(envoyDocument{read: demoDump(t, func(text string) string {
 		return strings.Replace(text, `"timeout": "60s"`, `"timeout": "60s"}, "metadata": {"filter_metadata": {"idem": {"mode": false}}`, 1)
 	})}))
-	if !strings.Contains(found, "idem/mode: is no mode") || strings.Contains(found, "quotes") {
+	if !strings.Contains(found, "idem/mode: false is no mode") || strings.Contains(found, "quotes") {
 		t.Errorf("got %s", found)
 	}
 }

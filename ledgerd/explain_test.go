@@ -154,7 +154,7 @@ calls:
 	routed := func(metadata string) string { return routedFile(t, "{name: pay, match: {route: true}}", metadata) }
 	command(t, "check", routed(`{rule: pay, mode: shadow}`)).wants(t, 0, "pay", "POST routes that name it")
 	command(t, "check", routed(`{rule: play}`)).wants(t, 1, `route prefix /b: metadata.filter_metadata.idem/rule: "play" is no rule's name`)
-	command(t, "check", routed(`{mode: 1, wait: 1s}`)).wants(t, 1, "idem/mode: is no mode", "idem/wait: is not a setting of a route")
+	command(t, "check", routed(`{mode: 1, wait: 1s}`)).wants(t, 1, "idem/mode: 1 is no mode", "idem/wait: is not a setting of a route")
 }
 
 func TestOneRuleNeedsNotBeChosen(t *testing.T) {
