@@ -50,7 +50,7 @@ func StartLedgerd(t TB, dir string, args ...string) *Ledgerd {
 func (l *Ledgerd) Start(t TB) {
 	t.Helper()
 	args := []string{"serve", "--listen", l.Address, "--admin-listen", l.Admin}
-	if !slices.Contains(l.args, "--store") {
+	if i := slices.Index(l.args, "--store"); i < 0 || l.args[i+1] == "sqlite" { // no other store has a directory
 		args = append(args, "--data-dir", l.Dir)
 	}
 	args = append(args, l.args...)
