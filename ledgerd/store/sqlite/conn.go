@@ -35,7 +35,16 @@ type statement struct {
 const busyTimeout = "busy_timeout = 2500"
 
 func connect(ctx context.Context, path string, pragmas ...string) (*conn, error) {
-	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
+	return connectBy(ctx, url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}, pragmas)
+}
+
+// connectToRead gives a connection that changes neither the database nor its log, not even when it is closed: the last one
+// to be closed that may write copies the log into the database, and removes it.
+func connectToRead(ctx context.Context, path string) (*conn, error) {
+	return connectBy(ctx, url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: "mode=ro"}, []string{busyTimeout})
+}
+
+func connectBy(ctx context.Context, u url.URL, pragmas []string) (*conn, error) {
 	connector, err := sqlite.NewConnector(u.String())
 	if err != nil {
 		return nil, err

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -64,31 +66,55 @@ func bootID() string {
 	return strings.TrimSpace(string(text))
 }
 
-// whole refuses a database that lacks what the one before had committed.
-func (n note) whole(c *conn) error {
+// lacks refuses a database with its log that has not all that the ledgerd before had committed: its last version, and how
+// long the log is.
+func (n note) lacks(version uint64, log int64) error {
+	const way = "Bring back the log (%s-wal) and the database that belong together. If they are lost, or if an older copy was put " +
+		"here on purpose, remove %s: ledgerd then starts with what is there, and what was executed since executes again"
+	switch {
+	case n.state == "" || n.state == wasClosed:
+		return nil
+	case version < n.version:
+		return fmt.Errorf("%w: the ledgerd before was killed, and had committed up to version %d, the database and its log have them up "+
+			"to %d: was the log removed, emptied or cut? "+way, ErrGone, n.version, version, databaseFile, lockFile)
+	case n.state == running && (n.boot == "" || n.boot != bootID()) && log <= logHeader:
+		return fmt.Errorf("%w: the ledgerd before was not stopped, and its log, which then has the newest commits, is not there or "+
+			"has nothing. "+way, ErrGone, databaseFile, lockFile)
+	}
+	return nil
+}
+
+// logHeader is how many bytes of a log tell of no commit (https://sqlite.org/fileformat2.html#walformat). SQLite never makes
+// one that has more as short as that again before it is closed.
+const logHeader = 32
+
+// logSize is how long a database's log is; 0 where there is none.
+func logSize(database string) (int64, error) {
+	info, err := os.Stat(database + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// compare is note.lacks for files that nobody has open yet, and leaves them as they are: what belongs together can still be
+// brought back. Where the version cannot be read, whoever opens the database says why.
+func (n note) compare(ctx context.Context, database string, log int64) error {
 	if n.state == "" || n.state == wasClosed {
 		return nil
 	}
-	version, err := c.number("SELECT version FROM ledger")
+	c, err := connectToRead(ctx, database)
 	if err != nil {
-		return err
+		return nil
 	}
-	const way = "Bring back the log (%s-wal) and the database that belong together. If they are lost, or if an older copy was put " +
-		"here on purpose, remove %s: ledgerd then starts with what is there, and what was executed since executes again"
-	if uint64(version) < n.version {
-		return fmt.Errorf("%w: the ledgerd before was killed, and had committed up to version %d, the database and its log have them up "+
-			"to %d: was the log removed, emptied or cut? "+way, ErrGone, n.version, version, databaseFile, lockFile)
+	version, err := c.number("SELECT version FROM ledger")
+	if err = errors.Join(err, c.close()); err != nil {
+		return nil
 	}
-	if n.state == running && (n.boot == "" || n.boot != bootID()) {
-		frames := int64(0)
-		err := c.first("PRAGMA wal_checkpoint(PASSIVE)", func(r *row) { frames = r.number(1) })
-		if err == nil && frames <= 0 {
-			err = fmt.Errorf("%w: the ledgerd before was not stopped, and its log, which then has the newest commits, is not there or "+
-				"has nothing. "+way, ErrGone, databaseFile, lockFile)
-		}
-		return err
-	}
-	return nil
+	return n.lacks(uint64(version), log)
 }
 
 // mark writes the note of a store into its lock file, durably.

@@ -85,6 +85,17 @@ func (s *Store) open(ctx context.Context) error {
 	if err := holdDatabase(s.database); err != nil {
 		return err
 	}
+	before, err := readNote(s.lock)
+	if err != nil {
+		return err
+	}
+	log, err := logSize(s.path)
+	if err != nil {
+		return err
+	}
+	if err := before.compare(ctx, s.path, log); err != nil {
+		return err
+	}
 	c, err := connect(ctx, s.path,
 		busyTimeout,
 		"trusted_schema = OFF",
@@ -111,14 +122,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := readNote(s.lock)
-	if err != nil {
-		return err
-	}
 	if s.made, err = migrate(c, had); err != nil {
-		return err
-	}
-	if err := before.whole(c); err != nil {
 		return err
 	}
 	if info, err := os.Stat(s.path); err != nil {
@@ -129,6 +133,9 @@ func (s *Store) open(ctx context.Context) error {
 		}
 	}
 	if err := s.writer.prepare(); err != nil {
+		return err
+	}
+	if err := before.lacks(s.writer.version, log); err != nil {
 		return err
 	}
 	s.clock = store.NewClock(s.options.Clock, time.UnixMicro(s.writer.now))
@@ -195,7 +202,7 @@ func (s *Store) Close() error {
 		}
 		s.closeErr = errors.Join(s.closeErr, s.mark(closing))
 		busy, err := s.writer.conn.number("PRAGMA wal_checkpoint(TRUNCATE)")
-		if err == nil && busy == 0 { // else what is in the log stays there
+		if err == nil && busy == 0 && s.place.check() == nil { // else the newest commits are in the log still, or elsewhere
 			err = s.mark(wasClosed)
 		}
 		s.closeErr = errors.Join(s.closeErr, err, s.release())
