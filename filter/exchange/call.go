@@ -35,6 +35,7 @@ type Call struct {
 	answered   bool          // it has its reply, or has left
 	size       int64         // what it keeps of its worker's room
 	replySize  int64         // what it keeps of the room for replies, of one that passes
+	lookedAt   int           // how many bytes of that have been looked at
 	toolID     []byte        // the JSON-RPC id under which the tool knows this tools/call; nil: the caller's
 	running    *execution    // that the caller's own stream executes
 	wentOn     bool          // that stream is on its way, and has not been told what came of it

@@ -66,14 +66,13 @@ func (c *Call) StreamEnded(r HTTPReply) {
 // an event stream may tell of a tool's progress for hours. It says whether the response to a tools/call has come whole,
 // which is how the call ended, whatever the stream still holds. A stream's callback may call it.
 func (c *Call) StreamPassed(r *HTTPReply) (ended bool) {
-	if c.MCP != nil {
-		kind := header(r.Headers, "content-type")
-		r.Body = mcp.WithoutEvents(kind, r.Body)
-		if mcp.IsEvents(kind) {
-			final := mcp.ReadFinal(kind, r.Body, c.askedUnder())
-			ended = final.Present || final.Twofold
-		}
+	kind := header(r.Headers, "content-type")
+	if c.MCP != nil && mcp.IsEvents(kind) && mcp.EndsEvent(r.Body, c.lookedAt) {
+		r.Body = mcp.WithoutEvents(r.Body)
+		final := mcp.ReadFinal(kind, r.Body, c.askedUnder())
+		ended = final.Present || final.Twofold
 	}
+	c.lookedAt = len(r.Body)
 	c.keepOfReply(int64(len(r.Body)))
 	return ended
 }

@@ -1,9 +1,12 @@
 package exchange
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"idem/filter/mcp"
 	"idem/filter/policy"
 	"idem/ledgerd/wire"
 )
@@ -180,5 +183,59 @@ func TestAHeaderOfAToolDoesNotPassForIdems(t *testing.T) {
 		if SoundsLikeIdem(name) != reserved {
 			t.Errorf("%s is reserved: %v", name, !reserved)
 		}
+	}
+}
+
+// An event of 8 MiB comes in hundreds of pieces. The worker does nothing else while it looks at them.
+func TestLargeEventIsReadOnce(t *testing.T) {
+	const size, piece = mostRead / 2, 16 << 10
+	for name, line := range map[string]string{"one line": strings.Repeat("x", piece), "many lines": strings.Repeat("x", piece-9) + "\ndata: \"\""} {
+		b := newBench(t)
+		c := &Call{worker: b.worker, MCP: &mcp.Request{ID: []byte("7")}}
+		r := HTTPReply{Status: 200, Headers: [][2]string{{"content-type", "text/event-stream"}}, Body: make([]byte, 0, 2*size)}
+		whole := mcp.Stream{ID: []byte("7")}
+		took := allocated(func() {
+			r.Body = append(r.Body, "data: "...)
+			whole.Write(r.Body)
+			for range size / piece {
+				r.Body = append(r.Body, line...)
+				c.StreamPassed(&r)
+				whole.Write([]byte(line))
+			}
+			r.Body = append(r.Body, "\n\n"...)
+			c.StreamPassed(&r)
+			whole.Write([]byte("\n\n"))
+		})
+		if took > 40*size {
+			t.Errorf("%s: %d bytes were copied of an event of %d", name, took, size)
+		}
+	}
+}
+
+// allocated is how many bytes of memory do takes.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// A server that tells much has its pieces end anywhere, hardly ever where an event ends.
+func TestProgressIsLetGoWhereverItsPiecesEnd(t *testing.T) {
+	b := newBench(t)
+	c := &Call{worker: b.worker, MCP: &mcp.Request{ID: []byte("7")}}
+	r := HTTPReply{Status: 200, Headers: [][2]string{{"content-type", "text/event-stream"}}}
+	events := "data: {\"method\":\"notifications/progress\"}\n\nda"
+	for range 1000 {
+		r.Body = append(r.Body, events...)
+		if c.StreamPassed(&r) || len(r.Body) > len(events) {
+			t.Fatalf("%d bytes are kept of progress", len(r.Body))
+		}
+		events = "ta: {\"method\":\"notifications/progress\"}\n\nda"
+	}
+	r.Body = append(r.Body, "ta: {\"id\":7,\"result\":{}}\n\nda"...)
+	if !c.StreamPassed(&r) {
+		t.Errorf("the response was not seen in %q", r.Body)
 	}
 }

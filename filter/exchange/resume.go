@@ -59,7 +59,7 @@ func (s *stream) passing(begun HTTPReply, piece []byte) (enough bool) {
 		return true
 	}
 	s.begin(begun)
-	if s.part.taken && !s.full {
+	if s.part.taken && !s.full && !s.decided() { // what follows the response is no part of the result
 		s.write(piece)
 	}
 	return false
@@ -81,14 +81,13 @@ func (s *stream) begin(r HTTPReply) {
 func (s *stream) write(piece []byte) {
 	w := s.execution.worker
 	if int64(s.events.Size()+len(piece)) > s.execution.caller.MostPassing() || !w.roomForReply(len(piece)) {
-		s.full = true
+		s.full, s.events = true, mcp.Stream{}
 		s.keep(0)
 		return
 	}
-	before := s.decided()
 	s.events.Write(piece)
 	s.keep(int64(s.events.Size()))
-	if !before && s.decided() {
+	if s.decided() {
 		s.passedAt = w.host.Now()
 	}
 }

@@ -34,6 +34,9 @@ func (b *bench) stream(headers ...[2]string) *streaming {
 	return &streaming{b, c, string(asked.ID)}
 }
 
+// execution is the worker's only one.
+func (s *streaming) execution() *execution { return s.worker.executions[s.c.call.attempt] }
+
 // part is a part of an event stream, complete.
 func (s *streaming) part(events string) HTTPReply {
 	return byTool(200, strings.ReplaceAll(events, "ID", s.id), [2]string{"content-type", "text/event-stream"})
@@ -314,11 +317,25 @@ func TestStreamBeyondTheRoomIsNotResumed(t *testing.T) {
 	s := b.stream()
 	s.shown(primed + progress)
 	s.shown(": " + strings.Repeat("x", mostRead) + "\n\n")
-	if b.worker.replies != 0 {
-		t.Errorf("%d bytes are kept of a stream that is too long", b.worker.replies)
+	if kept := s.execution().stream.events.Size(); b.worker.replies != 0 || kept != 0 {
+		t.Errorf("%d bytes are kept of a stream that is too long, and %d counted", kept, b.worker.replies)
 	}
 	b.tool().reply(HTTPReply{})
 	s.inDoubt()
+}
+
+func TestStreamThatGoesOnAfterTheResponseIsNotKept(t *testing.T) {
+	b := newBench(t)
+	s := b.stream()
+	s.shown(primed + response)
+	kept := b.worker.replies
+	s.shown(": " + strings.Repeat("x", mostRead) + "\n\n")
+	if b.worker.replies != kept {
+		t.Errorf("%d bytes are kept of a stream whose response has %d", b.worker.replies, kept)
+	}
+	b.tool().reply(HTTPReply{})
+	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+	b.told(s.c, 200, "executed", "")
 }
 
 func TestResponseInAnArrayIsOurs(t *testing.T) {

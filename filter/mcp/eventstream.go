@@ -65,18 +65,28 @@ func events(body []byte) iter.Seq[streamed] {
 }
 
 // WithoutEvents takes from the beginning of an event stream the complete events that are no response: progress, log
-// messages, requests of the server. Any other body stays.
-func WithoutEvents(contentType string, body []byte) []byte {
-	if !isEventStream(contentType) || !bytes.HasSuffix(body, []byte("\n")) && !bytes.HasSuffix(body, []byte("\r")) {
-		return body
-	}
-	kept := body[:0]
-	for e := range events(body) {
+// messages, requests of the server.
+func WithoutEvents(stream []byte) []byte {
+	kept := stream[:0]
+	for e := range events(stream) {
 		if e.cut || responds(e.data) {
 			kept = append(kept, e.raw...)
 		}
 	}
 	return kept
+}
+
+// EndsEvent says whether an event of a stream is complete by what follows its first looked bytes: an empty line ends it.
+// Who gathers a stream reads it only then: an event may come in a thousand pieces.
+func EndsEvent(stream []byte, looked int) bool {
+	for i := looked; i < len(stream); i++ {
+		switch c := stream[i]; {
+		case c != '\n' && c != '\r':
+		case i == 0, stream[i-1] == '\n', stream[i-1] == '\r' && c == '\r':
+			return true
+		}
+	}
+	return false
 }
 
 // longestRetry is more than anybody waits for.

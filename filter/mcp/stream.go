@@ -26,8 +26,9 @@ func (s *Stream) Write(piece []byte) {
 	if len(s.begun) == 0 && len(s.whole) > 0 {
 		piece = bytes.TrimPrefix(piece, byteOrderMark) // it may begin a stream, and this is the middle of one
 	}
+	looked := len(s.begun)
 	s.begun = append(s.begun, piece...)
-	if bytes.ContainsAny(piece, "\r\n") {
+	if EndsEvent(s.begun, looked) {
 		s.take()
 	}
 }
@@ -57,8 +58,11 @@ func (s *Stream) take() {
 	s.begun = append(s.begun[:0], s.begun[taken:]...)
 }
 
-// Break ends a part: what is not whole is dropped.
-func (s *Stream) Break() { s.begun = nil }
+// Break ends a part: what is not whole is dropped, but for the pause that it names.
+func (s *Stream) Break() {
+	s.take()
+	s.begun = nil
+}
 
 // Body is the stream as far as it is whole, as if it had come in one part.
 func (s *Stream) Body() []byte { return s.whole }

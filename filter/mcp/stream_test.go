@@ -41,6 +41,25 @@ func TestStreamIsTheSameInWhateverPiecesItComes(t *testing.T) {
 	}
 }
 
+func TestAnEmptyLineEndsAnEvent(t *testing.T) {
+	for _, stream := range []string{
+		"data: a\n\nid", "data: a\r\n\r\nid", "data: a\r\rid", "data: a\n\rid", "\ndata", "\r\ndata",
+		"data: a\r\ndata: b\rdata: c\n", "data: a", "",
+	} {
+		whole := false
+		for e := range events([]byte(stream)) {
+			whole = whole || !e.cut
+		}
+		told := false
+		for i := range len(stream) { // byte by byte
+			told = told || EndsEvent([]byte(stream[:i+1]), i)
+		}
+		if atOnce := EndsEvent([]byte(stream), 0); told != whole || atOnce != whole {
+			t.Errorf("%q: %v byte by byte and %v at once, want %v", stream, told, atOnce, whole)
+		}
+	}
+}
+
 func TestPartsOfAStreamMakeOne(t *testing.T) {
 	s := Stream{ID: []byte("7")}
 	for _, part := range []string{"\xef\xbb\xbfid: 1\ndata: {}\n\nid: 2\nda", "\xef\xbb\xbfid: 2\ndata: {}\n\n", "", "id: 3\ndata: {\"id\":7,\"result\":{}}\n\n"} {
