@@ -22,8 +22,11 @@ func (l *Ledger) awaited(ctx context.Context, op *wire.Op) (a wire.Answer) {
 	return l.await(ctx, op)
 }
 
-// await waits until an attempt has ended or a hold is answered, the wait is over, or ctx or the ledger ends.
+// await waits until an attempt has ended or a hold is answered, the wait is over, or ctx or the ledger ends. What it asks
+// of the store besides, the first look and a result, takes OperationTimeout at most.
 func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
+	ctx, cancel := context.WithTimeoutCause(ctx, ms(op.WaitMS)+l.o.OperationTimeout, errSlow)
+	defer cancel()
 	what := awaited{attempt: op.Attempt, hold: op.Hold}
 	w, ok := l.waiters.add(op.Intent, what, l.o.WaitersPerRow)
 	if !ok {
@@ -37,9 +40,6 @@ func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
 
 	timer := time.NewTimer(ms(op.WaitMS))
 	defer timer.Stop()
-	// The first look is an operation like any other: it is not waited for for longer.
-	patience := time.NewTimer(max(ms(op.WaitMS), l.o.OperationTimeout))
-	defer patience.Stop()
 	looked, ends := false, timer.C
 	for {
 		select {
@@ -60,11 +60,6 @@ func (l *Ledger) await(ctx context.Context, op *wire.Op) wire.Answer {
 				return l.stillWaiting(ctx, op, what, w)
 			}
 			ends = nil
-		case <-patience.C:
-			if !looked {
-				l.waiters.remove(op.Intent, what, w)
-				return l.failure(op.Kind, errSlow)
-			}
 		case <-ctx.Done():
 			l.waiters.remove(op.Intent, what, w)
 			return l.failure(op.Kind, context.Cause(ctx))

@@ -11,9 +11,9 @@ import (
 )
 
 // Do answers the operations of one batch, in order. An operation that is wrong or fails has an answer of its own.
-// It blocks for an await until the wait is over or ctx ends, and for all else until OperationTimeout at most. What is
-// still under way by then goes on, or is dropped; its answer says that nothing is known of it. Results that would make the answers larger than one reply may be are to be
-// fetched.
+// It blocks for OperationTimeout at most, for an await besides until the wait is over, and never longer than ctx. What is
+// still under way by then goes on, or is dropped; its answer says that nothing is known of it. Results that would make the
+// answers larger than one reply may be are to be fetched.
 func (l *Ledger) Do(ctx context.Context, ops []wire.Op) []wire.Answer {
 	b := &batch{answers: make([]wire.Answer, len(ops)), left: len(ops), whole: make(chan struct{})}
 	if len(ops) == 0 {

@@ -134,6 +134,8 @@ func (l *Ledger) proveBy(ctx context.Context, w *store.Write) error {
 		case err == nil:
 			p.version = version
 			return nil
+		case errors.Is(err, store.ErrOverloaded):
+			return err
 		case !errors.Is(err, store.ErrConflict):
 			l.outage.failed()
 			return unavailable(err)

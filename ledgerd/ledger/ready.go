@@ -2,6 +2,9 @@ package ledger
 
 import (
 	"context"
+	"errors"
+
+	"idem/ledgerd/store"
 )
 
 // Ready says why the ledger cannot work now: nil if the store answers, and takes every kind of write that calls need.
@@ -14,6 +17,8 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	if closed {
 		return ErrStopping
 	}
+	ctx, cancel := context.WithTimeout(ctx, l.o.OperationTimeout)
+	defer cancel()
 	now, err := l.Now(ctx)
 	if err != nil {
 		return err
@@ -21,12 +26,13 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	if l.proof.fresh() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.o.OperationTimeout)
-	defer cancel()
 	proved := make(chan error, 1)
 	go func() { proved <- l.prove(ctx, now) }()
 	select {
 	case err := <-proved:
+		if errors.Is(err, store.ErrOverloaded) && !l.proof.doubted() {
+			return nil // it has much to do, and does it
+		}
 		return err
 	case <-ctx.Done(): // whatever the store does with that
 		return unavailable(ctx.Err())

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -119,6 +120,49 @@ func TestAnOperationHasItsAnswerInItsTimeWhateverTheStoreDoes(t *testing.T) {
 	soon(t, "nothing is under way", func() bool { return b.queued.Load() == 0 })
 	b.must(wire.AnswerOK, commit("a1", "i", "done"))
 	b.same("the result", b.must(wire.AnswerReplay, reserve("a2", "i", "f", "r")).Result, reply(201, "done"))
+}
+
+// noResults never answers what is asked of results.
+type noResults struct {
+	store.Store
+	gate chan struct{}
+}
+
+func (s noResults) Result(context.Context, string) ([]byte, error) {
+	<-s.gate
+	return nil, store.ErrNotFound
+}
+
+// A wait that is over has its answer too, where the store does not give the result.
+func TestAWaitHasItsAnswerInItsTimeWhereTheStoreGivesNoResult(t *testing.T) {
+	b := open(t, func(o *Options) { o.OperationTimeout = 200 * time.Millisecond })
+	committed(b, "done")
+	b.forget()
+	gate := make(chan struct{})
+	kept := b.store
+	b.store = noResults{kept, gate}
+	if a := b.do(await("a1", "i", 0)); a.Kind != wire.AnswerError || a.Code != wire.CodeUnavailable {
+		t.Errorf("got %s", show(a))
+	}
+	close(gate)
+}
+
+// A full queue says that there is much to do, not that the store takes nothing: whoever balances the load must not take
+// every node for dead just when all of them are busy.
+func TestALedgerWhoseStoreHasMuchToDoIsReady(t *testing.T) {
+	b := open(t)
+	b.must(wire.AnswerExecute, reserve("a1", "i", "f", "r"))
+	b.proof.worked.Store(0)
+	b.kept.setSwap(func(store.Write, func() (uint64, error)) (uint64, error) { return 0, store.ErrOverloaded })
+	if err := b.Ready(t.Context()); err != nil {
+		t.Errorf("nothing failed: got %v", err)
+	}
+	b.kept.setSwap(func(store.Write, func() (uint64, error)) (uint64, error) { return 0, store.ErrUnavailable })
+	b.do(extend("a1", "i"))
+	b.kept.setSwap(func(store.Write, func() (uint64, error)) (uint64, error) { return 0, store.ErrOverloaded })
+	if err := b.Ready(t.Context()); !errors.Is(err, store.ErrOverloaded) {
+		t.Errorf("after a write that failed: got %v, want ErrOverloaded", err)
+	}
 }
 
 // A driver that panics at one record is unavailable for that one; what the process does for others goes on.

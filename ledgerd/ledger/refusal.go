@@ -62,7 +62,16 @@ func (l *Ledger) waited(ctx context.Context, op *wire.Op, v intent.Verdict) wire
 	}
 	answered := make(chan wire.Answer, 1)
 	l.withResult(ctx, op.Intent, a, result, l.o.InlineBytes, func(a wire.Answer) { answered <- a })
-	return <-answered
+	select {
+	case a = <-answered:
+	default: // it is read from the store
+		select {
+		case a = <-answered:
+		case <-ctx.Done():
+			a = l.failure(op.Kind, context.Cause(ctx))
+		}
+	}
+	return a
 }
 
 // refused answers an operation that the machine did not do.

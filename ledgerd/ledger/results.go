@@ -110,6 +110,6 @@ func (l *Ledger) result(ctx context.Context, key string, r *intent.Result) (*sto
 	return stored, nil
 }
 
-// resultName names a result in memory; the digest is of its intent too. An attempt's failure and its late commit stand under one name in the store, and
-// are two results here.
+// resultName names a result in memory; the digest is of its intent too. An attempt's failure and its late commit stand
+// under one name in the store, and are two results here.
 func resultName(attempt, digest string) string { return attempt + " " + digest }

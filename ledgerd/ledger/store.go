@@ -11,8 +11,8 @@ import (
 	"idem/ledgerd/store"
 )
 
-// The calls of the store that decide operations. Each ends within OperationTimeout, and whether the store can do what it is asked to is noted, for
-// that is how an outage is noticed (outage.go).
+// The calls of the store that decide operations. Each ends within OperationTimeout, and whether the store can do what it
+// is asked to is noted, for that is how an outage is noticed (outage.go).
 
 // load gives a record, from memory if it may.
 func (l *Ledger) load(key string, fresh bool) (e *entry, remembered bool, err error) {

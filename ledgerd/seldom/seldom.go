@@ -18,13 +18,13 @@ type Warning struct {
 const Quiet = 30 * time.Second
 
 // Due says whether to warn now, and how many times it was not done since the last time.
-func (s *Warning) Due(now time.Time) (missed int, due bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.last.IsZero() && now.Sub(s.last) < Quiet {
-		s.missed++
+func (w *Warning) Due(now time.Time) (missed int, due bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.last.IsZero() && now.Sub(w.last) < Quiet {
+		w.missed++
 		return 0, false
 	}
-	missed, s.last, s.missed = s.missed, now, 0
+	missed, w.last, w.missed = w.missed, now, 0
 	return missed, true
 }
