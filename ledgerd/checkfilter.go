@@ -18,7 +18,7 @@ func (x *examination) plugin(p object) {
 	})
 	x.question("parking", "allow_on_headers_stop_iteration", func() {
 		if !flag(p, "allow_on_headers_stop_iteration") {
-			x.say(fail, "parking", place, "allow_on_headers_stop_iteration is not true: a parked request would run on to the tool")
+			x.say(fail, "parking", place, "allow_on_headers_stop_iteration is not true: Envoy would keep the body of a guarded call from the filter, and its caller would hang")
 		}
 	})
 	x.question("module", "root_id, vm_id, runtime and capabilities are the filter's", func() { x.module(p, place) })
