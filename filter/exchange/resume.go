@@ -181,9 +181,12 @@ func (s *stream) resume(whole bool) bool {
 // deadline is when the execution's time is over.
 func (e *execution) deadline() time.Duration { return e.begun + e.caller.Rule.ExecutionTimeout }
 
+// mostID is how long an event's id may be: beyond it a proxy or the server would refuse the header that bears it.
+const mostID = 8 << 10
+
 // sendable says whether an event's id can be the value of a header.
 func sendable(id string) bool {
-	return id != "" && strings.IndexFunc(id, func(c rune) bool { return c < ' ' || c == 0x7f }) < 0
+	return id != "" && len(id) <= mostID && strings.IndexFunc(id, func(c rune) bool { return c < ' ' || c == 0x7f }) < 0
 }
 
 // ask asks the server for the rest of the stream.

@@ -207,6 +207,7 @@ func TestStreamThatCannotBeResumedIsInDoubt(t *testing.T) {
 		"without an id":                    "data: {\"method\":\"notifications/progress\"}\n\n",
 		"whose id is taken back":           progress + "id\ndata:\n\n",
 		"whose id is no header":            "id: a\x01b\ndata:\n\n",
+		"whose id is too long for one":     "id: " + strings.Repeat("a", mostID+1) + "\ndata:\n\n",
 		"whose id was in an event cut off": "id: e-1\ndata: {",
 		"whose pause outlasts the call":    "id: e-1\nretry: 60000\ndata:\n\n",
 		"with an absurd pause":             "id: e-1\nretry: 99999999999999999999999\ndata:\n\n",
