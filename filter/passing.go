@@ -78,6 +78,9 @@ func (s *stream) came(ended, over bool) types.Action {
 	if ended && !p.ended {
 		p.ended = true
 		s.call.StreamEnded(p.reply)
+		if p.begun || !p.taken {
+			p.reply.Body = nil // it is the execution's now, and has gone on or will
+		}
 	}
 	if p.watch || p.begun && !p.ended {
 		return types.ActionContinue
@@ -251,6 +254,7 @@ func (s *stream) conclude(r exchange.Reply) {
 	case !p.begun:
 		tellOnHead(r.Headers)
 		s.giveBack()
+		p.reply.Body = nil // the proxy has it, for as long as its caller reads
 	case p.trails:
 		for _, h := range r.Headers {
 			_ = proxywasm.AddHttpResponseTrailer(h[0], h[1])

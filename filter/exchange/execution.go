@@ -201,7 +201,7 @@ func (e *execution) acknowledged(a wire.Answer) {
 			c.reply(e.failureReply(c, e.result.stored))
 		}
 	}
-	e.waiters = nil
+	e.waiters, e.result.stored, e.result.own = nil, nil, nil // a stream may keep the execution for as long as its caller reads
 }
 
 // failureReply tells a caller of a failure. Where there was no route, that is a fault of the proxy's configuration which

@@ -58,6 +58,7 @@ func (c *Call) StreamEnded(r HTTPReply) {
 	c.keepOfReply(0) // it is the execution's now
 	if c.running != nil {
 		c.running.finished(r)
+		c.streamEnd.Body = nil
 		c.worker.host.Wake()
 	}
 }
@@ -111,6 +112,9 @@ func (c *Call) Holds(begun HTTPReply) bool {
 // response was in that lacks nothing: clients leave an event stream once they have read the response. A stream's
 // callback may call it.
 func (c *Call) StreamLeft(r HTTPReply) {
+	if c.streamEnd != nil {
+		return
+	}
 	if c.MCP == nil || !mcp.ReadFinal(header(r.Headers, "content-type"), r.Body, c.askedUnder()).Present {
 		r = HTTPReply{}
 	}

@@ -30,7 +30,14 @@ func TestInlineExecutionIsTheCallersOwnStream(t *testing.T) {
 	}
 	c.call.StreamEnded(reply)
 	b.worker.Flush()
-	b.ledger(wire.OpCommit).answer(wire.Answer{Kind: wire.AnswerOK})
+	commit := b.ledger(wire.OpCommit)
+	if stored := commit.ops(t)[0].Result; string(stored.Body) != string(reply.Body) {
+		t.Errorf("the ledger is given %q", stored.Body)
+	}
+	commit.answer(wire.Answer{Kind: wire.AnswerOK})
+	if e := c.call.running; e.result.own != nil || e.result.stored != nil || c.call.streamEnd.Body != nil {
+		t.Error("the reply is kept although it has gone on")
+	}
 	if len(c.concluded) != 1 || c.concluded[0].Outcome != "executed" || c.concluded[0].Status != 0 {
 		t.Errorf("the stream is told %+v", c.concluded)
 	}
