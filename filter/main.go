@@ -10,7 +10,7 @@
 //	stream.go  one caller's stream: read and parked
 //	match.go   the rule that it falls under; property.go: by what Envoy knows of it
 //	answer.go  its reply, or its leave to go on
-//	passing.go the reply to a stream that goes on
+//	passing.go the reply to a stream that goes on; ended.go: how that came about
 //	executed.go the reply to a call of the worker's own, where the filter stands in the execution listener too
 //
 // Facts of the host that shape it: only a root context's HTTP calls survive the stream that asked for them, and the
