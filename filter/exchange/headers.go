@@ -27,7 +27,7 @@ func endToEnd(headers [][2]string) [][2]string {
 	out := make([][2]string, 0, len(headers))
 	for _, h := range headers {
 		name := h[0]
-		if name == "" || name[0] == ':' || policy.ProxyHeader(name) || policy.ConnectionHeader(name) || slices.Contains(named, name) {
+		if name == "" || name[0] == ':' || policy.ProxyHeader(name) || wire.HopByHop(name) || slices.Contains(named, name) {
 			continue
 		}
 		out = append(out, h)

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"idem/ledgerd/wire"
 )
 
 const wantHeader = `a header's name, such as "stripe-account"`
@@ -28,7 +30,7 @@ func headerName(f field, check func(string) string) string {
 	if !ok {
 		return ""
 	}
-	if !token(text) {
+	if !wire.HeaderName(text) {
 		f.wrong("is not the name of a header (RFC 9110 section 5.1); use " + wantHeader)
 		return ""
 	}
@@ -42,19 +44,6 @@ func headerName(f field, check func(string) string) string {
 	return name
 }
 
-// token reports whether a text is a token (RFC 9110 section 5.6.2).
-func token(text string) bool {
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return text != ""
-}
-
 // lower folds ASCII letters only: what is not ASCII must not become ASCII.
 func lower(text string) string {
 	return strings.Map(func(c rune) rune {
@@ -63,17 +52,6 @@ func lower(text string) string {
 		}
 		return c
 	}, text)
-}
-
-// ConnectionHeader says whether a header, in lower case, belongs to one connection (RFC 9110 section 7.6.1) or frames the
-// message: whoever sends a message on writes it anew.
-func ConnectionHeader(name string) bool {
-	switch name {
-	case "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer",
-		"transfer-encoding", "upgrade", "content-length":
-		return true
-	}
-	return false
 }
 
 // ProxyHeader says whether a header, in lower case, is Envoy's or Idem's own: it passes neither from a caller nor from a
@@ -85,7 +63,7 @@ func ProxyHeader(name string) bool {
 // neverStored says why a rule cannot keep a header of the reply.
 func neverStored(name string) string {
 	switch {
-	case ConnectionHeader(name):
+	case wire.HopByHop(name):
 		return "belongs to one connection and is never stored; leave it out"
 	case ProxyHeader(name), name == "server", name == "idempotent-replayed":
 		return "is written by the proxy itself and is never stored; leave it out"
@@ -98,7 +76,7 @@ func neverSent(name string) string {
 	switch {
 	case ProxyHeader(name):
 		return "is never passed on to the tool; use another header, such as \"idempotency-key\""
-	case ConnectionHeader(name), hasMeaning(name), perTry(name) && !strings.Contains(name, "idempotency") && name != "paypal-request-id":
+	case wire.HopByHop(name), hasMeaning(name), perTry(name) && !strings.Contains(name, "idempotency") && name != "paypal-request-id":
 		return `has a meaning of its own; use the header that the tool reads its key from, such as "idempotency-key"`
 	}
 	return ""
@@ -144,7 +122,7 @@ func neverWhom(name string) string {
 	switch {
 	case perTry(name):
 		return "is another with every attempt of one call, so that no retry would be recognized; " + instead
-	case ConnectionHeader(name) && name != "proxy-authorization":
+	case wire.HopByHop(name) && name != "proxy-authorization":
 		return "belongs to one connection or message and says nothing of who calls; " + instead
 	}
 	return ""
@@ -154,7 +132,7 @@ func neverWhom(name string) string {
 // what says whose call it is, must not be lost that way.
 func neverRun(name string) string {
 	switch {
-	case ConnectionHeader(name), strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "accept"),
+	case wire.HopByHop(name), strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "accept"),
 		name == "host", name == "authorization", name == "x-api-key", name == "cookie", name == "traceparent", name == "tracestate":
 		return "has a meaning of its own, and the run's header is not passed on to the tool; use a header that names the run and nothing else, such as \"" + defaultRunHeader + "\""
 	}

@@ -18,7 +18,7 @@ func HopByHop(name string) bool {
 	return false
 }
 
-// HeaderName says whether a name is one that a header may have.
+// HeaderName says whether a name is one that a header may have: a token.
 func HeaderName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
