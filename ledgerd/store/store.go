@@ -1,10 +1,10 @@
 // Package store is the contract between the ledger and what keeps its records.
 //
 // A store keeps intent records (opaque bytes with a version), results (opaque bytes by a name of the caller's choice)
-// and three indexes over the records. It has one kind of write, [Store.Swap]: a compare-and-swap of one record that carries the record's
-// index entries and, where there is one, the result that the record names. It has no transactions over several
-// records and no query language: every intent is independent, which is what lets a deployment grow by partitions of
-// the key.
+// and three indexes over the records. It has one kind of write, [Store.Swap]: a compare-and-swap of one record that
+// carries the record's index entries and, where there is one, the result that the record names. It has no transactions
+// over several records and no query language: every intent is independent, which is what lets a deployment grow by
+// partitions of the key.
 //
 // The indexes are hints: the truth is in the record, whoever finds a record by an index reads it again before acting,
 // and [Store.Swap] replaces all entries of its record, so any index can be rebuilt by writing every record once more.
