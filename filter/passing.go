@@ -62,9 +62,13 @@ func (s *stream) OnHttpResponseHeaders(_ int, endOfStream bool) types.Action {
 	}
 	tools := slices.DeleteFunc(slices.Clone(headers), func(h [2]string) bool { return strings.HasPrefix(h[0], "x-idem-") })
 	p.reply.Headers = append(tools, howItEnded()...)
-	p.whole = !p.watch && (endOfStream || s.call.Holds(p.reply))
 	if !p.watch {
+		empty := endOfStream && !s.call.ResumedByClient(p.reply)
+		p.whole = empty || s.call.Holds(p.reply)
 		s.foresee()
+		if endOfStream && !p.whole {
+			s.begin()
+		}
 	}
 	return s.came(endOfStream, endOfStream)
 }
@@ -156,19 +160,19 @@ func (s *stream) OnHttpResponseBody(size int, endOfStream bool) types.Action {
 	case p.ended:
 		return s.came(true, endOfStream) // size is of the pieces before, too
 	}
-	ended := endOfStream
+	ended, responded := endOfStream, false
 	if size > 0 {
 		if p.left -= int64(size); p.left == 0 {
 			ended = true
 		}
-		ended = s.take(size) || ended
+		responded = s.take(size)
 	}
 	if !p.watch && !p.whole && !p.begun {
-		if p.whole = ended; !ended {
+		if p.whole = responded || ended && !s.call.ResumedByClient(p.reply); !p.whole {
 			s.begin()
 		}
 	}
-	return s.came(ended, endOfStream)
+	return s.came(ended || responded, endOfStream)
 }
 
 // take keeps a piece of the body, and says whether it was the last that counts. Of a reply that is held back whole it is

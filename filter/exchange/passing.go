@@ -108,6 +108,12 @@ func (c *Call) Holds(begun HTTPReply) bool {
 	return kind == mcp.ContentJSON || strings.HasSuffix(kind, "+json") && !strings.HasSuffix(kind, "stream+json")
 }
 
+// ResumedByClient says whether a reply that ends before the response is one whose rest the client asks for itself: it has to
+// see that the stream ended, and what came before. In revision 2026-07-28 no stream goes on. A stream's callback may call it.
+func (c *Call) ResumedByClient(r HTTPReply) bool {
+	return c.MCP != nil && !c.MCP.Typed && mcp.IsEvents(header(r.Headers, "content-type"))
+}
+
 // StreamLeft says that the caller's own stream ended before the reply did; r is what had passed of it. A tools/call whose
 // response was in that lacks nothing: clients leave an event stream once they have read the response. A stream's
 // callback may call it.
