@@ -76,7 +76,9 @@
 //	  hold_term                     24h (1s to 8760h). A hold that nobody answered is denied at its end.
 //	  approval_term                 1h (1s to 8760h). A release that no call used ends with it; the next new run is held
 //	                                again.
-//	  on_new_run                    "hold" (default), "join" or "execute": a new run after the window.
+//	  on_new_run                    "hold" (default), "join" or "execute": a new run after the window. A run beyond the 256
+//	                                that one execution's row records is answered, and is a new one when it asks again:
+//	                                with "execute" that executes.
 //	  on_same_intent                "hold" (default) or "execute": a near-duplicate.
 //	  on_absent_run                 "execute" (default) or "hold": a near-duplicate without a run.
 //	wait                            30s (0s to 24h). How long a caller waits for an execution; then it is told 409
