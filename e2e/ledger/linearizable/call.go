@@ -29,6 +29,7 @@ type call struct {
 	effects      int         // how often it may have taken effect without that having been answered
 	moments      []int64     // and when
 	idle         bool        // nothing happened, and nobody was told anything
+	way          *link       // unheard: of the node, whose writes may still be under way
 	raced        bool        // between its decision and the reading of the result, the result may have gone
 }
 
@@ -133,6 +134,17 @@ func (c *call) mayHaveHappened(sent []write) {
 			c.moments = append(c.moments, w.decided)
 		}
 	}
+}
+
+// settle takes down, once everything has ended, what may have come of a call that was not heard of: a ledger answers in
+// its time, and what it had begun by then may end afterwards.
+func (c *call) settle(ledgersTime time.Duration) {
+	if c.way == nil {
+		return
+	}
+	c.effects, c.moments = 0, nil
+	c.mayHaveHappened(c.way.sent(c.intent, c.began, c.ended+3*int64(ledgersTime)))
+	c.idle = c.effects == 0
 }
 
 // by is what the audit calls whoever made this call.

@@ -43,6 +43,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// operationTimeout is how long an operation may take: a few calls of a store that takes all the time it may.
+func (o Options) operationTimeout() time.Duration { return 4 * o.Patience }
+
 // Driver gives as many views on one new store as there are nodes, each the way a process has its own, all by one clock.
 // They are closed when the test ends.
 type Driver func(t testing.TB, clock *Clock, nodes int) []store.Store
@@ -89,6 +92,7 @@ func (m *Maker) Make() *History {
 	w.end(random)
 	w.stop()
 	for _, c := range w.calls {
+		c.settle(w.o.operationTimeout())
 		c.raced = races(c, w.calls)
 	}
 	return &History{Seed: seed, o: m.o, clock: m.clock, calls: w.calls, rules: w.rules}

@@ -140,7 +140,7 @@ func (w *world) start(n *node, seed uint64) error {
 	l := newLink(n.inner, seed, w.since)
 	book, err := ledger.New(ledger.Options{
 		Store: l, SoleOwner: w.o.SoleOwner, QueuedOps: w.queued,
-		StoreTimeout: w.o.Patience, SweepEvery: 10 * time.Millisecond, PollEvery: 20 * time.Millisecond,
+		OperationTimeout: w.o.operationTimeout(), StoreTimeout: w.o.Patience, SweepEvery: 10 * time.Millisecond, PollEvery: 20 * time.Millisecond,
 	})
 	if err != nil {
 		return err
@@ -250,6 +250,9 @@ func (w *world) call(client, at int, b *intentBoard, op wire.Op, h *human) *call
 	case !c.acts() || c.heard == refused:
 	case l != nil:
 		c.mayHaveHappened(l.sent(b.key, c.began, c.ended))
+		if c.heard == unknown {
+			c.way = l
+		}
 	case c.heard == unknown:
 		c.effects, c.moments = 1, []int64{0}
 	}
