@@ -10,12 +10,15 @@ import (
 )
 
 // What a worker cannot keep it refuses; it never fails the callers that it has. The bodies keep the worker's one thread
-// busy for seconds, so that the ledger's answers, and the ends of connections, are given time.
+// busy for seconds, so that the ledger's answers, and the beginnings and ends of connections, are given time.
 func TestMoreLargeBodiesThanAWorkerMayKeep(t *testing.T) {
 	stack := envoytest.StartStack(t, envoytest.Options{
 		Plugin: `{"ledger":{"cluster":"ledgerd","timeout":"25s"},"execute":{"cluster":"idem-execute"},"calls":[
 			{"match":{"path":"/api/invoke"},"lease":"60s"}]}`,
-		Edit: func(b envoytest.Bootstrap) { b.Manager("idem")["delayed_close_timeout"] = "60s" },
+		Edit: func(b envoytest.Bootstrap) {
+			b.Manager("idem")["delayed_close_timeout"] = "60s"
+			b.Cluster("ledgerd")["connect_timeout"] = "25s"
+		},
 	})
 	release := stack.Tool.Hold()
 	large := strings.Repeat("x", 1<<20-1024)
