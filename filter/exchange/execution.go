@@ -96,11 +96,14 @@ func (e *execution) tick(now time.Duration) {
 	})
 }
 
+// deadline is when the execution's time is over.
+func (e *execution) deadline() time.Duration { return e.begun + e.caller.Rule.ExecutionTimeout }
+
 // overdue says whether the caller's own stream executes and has outlasted the execution timeout. A stream that is only
 // watched is not ended then, but nothing vouches for it any more: its lease is left to end. An execution of the worker's
 // own is ended by its HTTP call's timeout.
 func (e *execution) overdue(now time.Duration) bool {
-	return !e.ended && e.caller.executesItself() && now >= e.begun+e.caller.Rule.ExecutionTimeout
+	return !e.ended && e.caller.executesItself() && now >= e.deadline()
 }
 
 func (e *execution) extended(a wire.Answer, ok bool) {

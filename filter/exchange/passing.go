@@ -70,8 +70,7 @@ func (c *Call) StreamPassed(r *HTTPReply) (ended bool) {
 	kind := header(r.Headers, "content-type")
 	if c.MCP != nil && mcp.IsEvents(kind) && mcp.EndsEvent(r.Body, c.lookedAt) {
 		r.Body = mcp.WithoutEvents(r.Body)
-		final := mcp.ReadFinal(kind, r.Body, c.askedUnder())
-		ended = final.Present || final.Twofold
+		ended = mcp.ReadFinal(kind, r.Body, c.askedUnder()).Told()
 	}
 	c.lookedAt = len(r.Body)
 	c.keepOfReply(int64(len(r.Body)))

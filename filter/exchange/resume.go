@@ -94,7 +94,7 @@ func (s *stream) write(piece []byte) {
 
 // decided says whether the stream has told how the call ended, or that nobody can know.
 func (s *stream) decided() bool {
-	return !s.full && (s.events.Final.Present || s.events.Final.Twofold)
+	return !s.full && s.events.Final.Told()
 }
 
 func (s *stream) keep(size int64) {
@@ -177,9 +177,6 @@ func (s *stream) resume(whole bool) bool {
 	s.pauseEnds = now + pause
 	return true
 }
-
-// deadline is when the execution's time is over.
-func (e *execution) deadline() time.Duration { return e.begun + e.caller.Rule.ExecutionTimeout }
 
 // mostID is how long an event's id may be: beyond it a proxy or the server would refuse the header that bears it.
 const mostID = 8 << 10

@@ -11,7 +11,8 @@ import (
 // ContentEvents is the media type of an event stream.
 const ContentEvents = "text/event-stream"
 
-func isEventStream(contentType string) bool {
+// IsEvents says whether a content type is an event stream's.
+func IsEvents(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(media), ContentEvents)
 }

@@ -17,8 +17,8 @@ type Final struct {
 	Twofold bool   // there are two in one place, so that nobody knows which one it is: none is present
 }
 
-// told says whether there is an end, or more than one.
-func (f Final) told() bool { return f.Present || f.Twofold }
+// Told says whether there is an end, or more than one.
+func (f Final) Told() bool { return f.Present || f.Twofold }
 
 // lenient is how a tool's reply is read: as clients read it. Its texts may hold half a surrogate pair, which is what
 // JavaScript leaves of one when it cuts a text.
@@ -31,9 +31,9 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // (progress, requests of the server) is not part of the result, nor what comes after the response. Where there is no
 // response, the stream was cut short.
 func ReadFinal(contentType string, body, id []byte) Final {
-	if !isEventStream(contentType) {
+	if !IsEvents(contentType) {
 		body = bytes.TrimPrefix(body, byteOrderMark)
-		if f := readFinal(body, id); f.told() {
+		if f := readFinal(body, id); f.Told() {
 			return f
 		}
 		return unreadError(body)
@@ -42,7 +42,7 @@ func ReadFinal(contentType string, body, id []byte) Final {
 		if e.cut {
 			break
 		}
-		if f := readFinal(e.data, id); f.told() {
+		if f := readFinal(e.data, id); f.Told() {
 			return f
 		}
 	}
@@ -70,8 +70,8 @@ func readFinal(message, id []byte) (final Final) {
 	whole := batch(message, func(_ int64, part []byte) {
 		f, of := readResponse(part)
 		switch {
-		case !f.told() || !sameID(of, id):
-		case final.told():
+		case !f.Told() || !sameID(of, id):
+		case final.Told():
 			final = Final{Twofold: true}
 		default:
 			final = f
@@ -161,11 +161,11 @@ func ended(result, failure []byte) (f Final) {
 func responds(message []byte) (is bool) {
 	if jsontext.Value(message).Kind() != '[' {
 		f, _ := readResponse(message)
-		return f.told()
+		return f.Told()
 	}
 	batch(message, func(_ int64, part []byte) {
 		f, _ := readResponse(part)
-		is = is || f.told()
+		is = is || f.Told()
 	})
 	return is
 }

@@ -35,7 +35,7 @@ func (r *Request) Under(id, body []byte) []byte {
 // Returned gives the reply to a body that bore id as the caller is to read it: the response bears the caller's own id,
 // and everything else is as the tool wrote it.
 func (r *Request) Returned(id []byte, contentType string, body []byte) []byte {
-	if !isEventStream(contentType) {
+	if !IsEvents(contentType) {
 		return r.renamed(id, bytes.TrimPrefix(body, byteOrderMark))
 	}
 	out := make([]byte, 0, len(body)+len(r.ID))

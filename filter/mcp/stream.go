@@ -51,7 +51,7 @@ func (s *Stream) take() {
 		if e.id != nil {
 			s.LastID = *e.id
 		}
-		if !s.Final.told() {
+		if !s.Final.Told() {
 			s.Final = readFinal(e.data, s.ID)
 		}
 	}
@@ -69,6 +69,3 @@ func (s *Stream) Body() []byte { return s.whole }
 
 // Size is how many bytes it keeps.
 func (s *Stream) Size() int { return len(s.whole) + len(s.begun) }
-
-// IsEvents says whether a content type is an event stream's.
-func IsEvents(contentType string) bool { return isEventStream(contentType) }
