@@ -181,15 +181,12 @@ func shown(value any) string {
 	if value == nil {
 		return "not set"
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
+	text := shownWhole(value)
 	const most = 120
 	if len(text) > most {
-		return string(text[:most]) + "…"
+		return text[:most] + "…"
 	}
-	return string(text)
+	return text
 }
 
 // shownWhole is a value in a form that can be compared.

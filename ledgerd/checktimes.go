@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"idem/filter/policy"
 )
 
 // bound is how long Envoy lets something last, by one of its settings.
@@ -114,9 +112,10 @@ func (x *examination) timeToWait(c guardedCall) {
 	if r == nil {
 		r = &taken{manager: c.guard.manager}
 	}
+	longest := x.config.LongestWait(c.rule)
 	bounds, idle := r.streamBounds()
 	if idle.after == 0 {
-		x.found = append(x.found, finding{warn, "time to wait", idle.place + " is 0s: callers that a trapped worker had parked would hang for ever. Use a little more than " + longestWait(x.config, c.rule).String()})
+		x.found = append(x.found, finding{warn, "time to wait", idle.place + " is 0s: callers that a trapped worker had parked would hang for ever. Use a little more than " + longest.String()})
 	}
 	rule := strconv.Quote(c.rule.Name)
 	least := max(c.rule.Wait, c.rule.HoldWait, c.rule.ExecutionTimeout)
@@ -125,15 +124,10 @@ func (x *examination) timeToWait(c guardedCall) {
 		case b.after <= 0:
 		case b.after < least:
 			x.found = append(x.found, finding{fail, "time to wait", b.String() + ": callers of rule " + rule + " may wait for " + least.String() +
-				" (wait, hold_wait, execution_timeout) and would be told nothing of what became of their call. Use more than " + longestWait(x.config, c.rule).String()})
-		case b.after < longestWait(x.config, c.rule):
+				" (wait, hold_wait, execution_timeout) and would be told nothing of what became of their call. Use more than " + longest.String()})
+		case b.after < longest:
 			x.found = append(x.found, finding{warn, "time to wait", b.String() + ": a caller of rule " + rule +
-				" may wait, then execute, and ask the ledger meanwhile, which can take " + longestWait(x.config, c.rule).String() + ". Use more"})
+				" may wait, then execute, and ask the ledger meanwhile, which can take " + longest.String() + ". Use more"})
 		}
 	}
-}
-
-// longestWait is the time by which a caller surely has its reply.
-func longestWait(config *policy.Config, rule *policy.Rule) time.Duration {
-	return max(rule.Wait, rule.HoldWait) + rule.ExecutionTimeout + config.Ledger.CommitTimeout + 4*config.Ledger.Timeout
 }

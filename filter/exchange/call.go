@@ -61,12 +61,8 @@ func (c *Call) closed() {
 	}
 }
 
-// lastBound is when the caller has its reply for certain: it may wait, then have to execute itself, and ask the ledger
-// some times meanwhile; all of that is over by then.
-func (c *Call) lastBound() time.Duration {
-	ledger := c.worker.config.Ledger
-	return c.arrived + max(c.Rule.Wait, c.Rule.HoldWait) + c.Rule.ExecutionTimeout + ledger.CommitTimeout + 4*ledger.Timeout
-}
+// lastBound is when the caller has its reply for certain.
+func (c *Call) lastBound() time.Duration { return c.arrived + c.worker.config.LongestWait(c.Rule) }
 
 // reply answers the caller, once.
 func (c *Call) reply(r Reply) {

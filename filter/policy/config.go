@@ -19,6 +19,12 @@ type Config struct {
 	Calls    []*Rule
 }
 
+// LongestWait is the time after its arrival by which a caller under a rule of this configuration surely has its reply: it
+// may wait, then have to execute itself, and ask the ledger some times meanwhile.
+func (c *Config) LongestWait(r *Rule) time.Duration {
+	return max(r.Wait, r.HoldWait) + r.ExecutionTimeout + c.Ledger.CommitTimeout + 4*c.Ledger.Timeout
+}
+
 // Ledger is how ledgerd is reached.
 type Ledger struct {
 	Cluster       string        // the Envoy cluster
