@@ -30,7 +30,7 @@ func headerName(f field, check func(string) string) string {
 	if !ok {
 		return ""
 	}
-	if !wire.HeaderName(text) {
+	if !wire.Token(text) {
 		f.wrong("is not the name of a header (RFC 9110 section 5.1); use " + wantHeader)
 		return ""
 	}

@@ -101,7 +101,7 @@ func source(f field, checkHeader func(string) string) *canon.Source {
 	}
 	src.Header = headerName(s["header"], checkHeader)
 	if name, ok := s["cookie"].text("a cookie's name"); ok {
-		if !wire.HeaderName(name) {
+		if !wire.Token(name) {
 			s["cookie"].wrong("is not the name of a cookie (RFC 6265 section 4.1.1); use a name without spaces and separators")
 		}
 		src.Cookie = name

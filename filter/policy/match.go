@@ -210,7 +210,7 @@ const (
 
 func badMethod(method string) string {
 	switch {
-	case !wire.HeaderName(method), strings.ContainsFunc(method, func(c rune) bool { return (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' }):
+	case !wire.Token(method), strings.ContainsFunc(method, func(c rune) bool { return (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' }):
 		return "is not a method (RFC 9110 section 9.1); use " + wantMethod
 	case method != upper(method):
 		return "is not in capitals; use " + quoted(upper(method))

@@ -157,7 +157,7 @@ func (g *givenResult) wire() (*wire.Result, error) {
 // validHeader says whether a header may be stored and sent later (RFC 9110 sections 5.1 and 5.5). Those of Idem itself
 // and those that frame a message are the filter's to write.
 func validHeader(name, value string) bool {
-	if !wire.HeaderName(name) || wire.HopByHop(name) || strings.HasPrefix(name, "x-idem-") {
+	if !wire.Token(name) || wire.HopByHop(name) || strings.HasPrefix(name, "x-idem-") {
 		return false
 	}
 	return !strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f })

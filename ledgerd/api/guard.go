@@ -87,8 +87,7 @@ func (a *API) jsonOnly(next http.HandlerFunc) http.HandlerFunc {
 			a.refuse(w, r, "unsupported_media_type", "want the header content-type: application/json, on every POST, also without a body")
 			return
 		}
-		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-			a.refuse(w, r, "unsupported_media_type", fmt.Sprintf("the body has content-encoding %.40q: send it without one", coding))
+		if !a.uncoded(w, r) {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, a.Limits.AdminBytes)

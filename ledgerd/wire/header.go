@@ -18,22 +18,22 @@ func HopByHop(name string) bool {
 	return false
 }
 
-// HeaderName says whether a name is one that a header may have: a token.
-func HeaderName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
+// Token says whether a text is a token: the name of a header or of a cookie, or a method.
+func Token(text string) bool {
+	for i := range len(text) {
+		c := text[i]
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
 		if !letter && (c < '0' || c > '9') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
 			return false
 		}
 	}
-	return name != ""
+	return text != ""
 }
 
 // checkHeader wants a header that may be stored.
 func checkHeader(name, value string) *OpError {
 	switch {
-	case !HeaderName(name):
+	case !Token(name):
 		return &OpError{Field: "[0]", Detail: "must be a header's name (RFC 9110: letters, digits and !#$%&'*+-.^_`|~), is " + quoted(name)}
 	case HopByHop(name):
 		return &OpError{Field: "[0]", Detail: "must not be " + quoted(name) + ": it belongs to one connection, or frames the message, and is not stored"}
